@@ -1,0 +1,88 @@
+//! The only file that reads time, sleeps or rolls dice for real.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "this is the place the rest is kept from")]
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use rand::rngs::{SmallRng, SysRng};
+use rand::{Rng, SeedableRng};
+use tokio::time::{Instant, Sleep};
+
+use crate::core::dice::{Dice, SeededDice};
+use crate::core::moment::{Moment, WallTime};
+
+/// An engine's clock: the runtime's monotonic time counted from the clock's start, so that paused time reaches
+/// everything, wall time included.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    start: Instant,
+    real_start: std::time::Instant,
+}
+
+impl Clock {
+    /// A clock that starts now.
+    pub(crate) fn new() -> Self {
+        Self { start: Instant::now(), real_start: std::time::Instant::now() }
+    }
+
+    /// The time now.
+    pub(crate) fn now(&self) -> Moment {
+        Moment::since_start(Instant::now().saturating_duration_since(self.start))
+    }
+
+    /// A sleep until `moment`; not registered with the timer before its first poll. Never early; the runtime's timer
+    /// rounds up to whole milliseconds.
+    pub(crate) fn sleep_until(&self, moment: Moment) -> Sleep {
+        tokio::time::sleep_until(self.instant(moment))
+    }
+
+    /// `moment` as the runtime knows it; a moment too far away for the runtime is a century off.
+    pub(crate) fn instant(&self, moment: Moment) -> Instant {
+        const CENTURY: Duration = Duration::from_secs(100 * 365 * 86_400);
+        self.start + moment.elapsed_since_start().min(CENTURY)
+    }
+
+    /// The wall time now: the system's, moved by as much as paused time has run ahead of real time.
+    pub(crate) fn wall(&self) -> WallTime {
+        let system = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let real = self.real_start.elapsed();
+        let ours = self.now().elapsed_since_start();
+        WallTime::since_epoch((system + ours).saturating_sub(real))
+    }
+}
+
+/// Dice seeded by the operating system, shared by the calls of one engine. Locked for nanoseconds, and only when a wait is
+/// drawn.
+#[derive(Debug)]
+pub(crate) struct SharedDice(Mutex<Source>);
+
+#[derive(Debug)]
+enum Source {
+    Small(SmallRng),
+    Seeded(SeededDice),
+}
+
+impl SharedDice {
+    /// Dice nobody can foresee. Where the operating system has no randomness to give, the clock seeds them.
+    pub(crate) fn from_system() -> Self {
+        let source = SmallRng::try_from_rng(&mut SysRng).unwrap_or_else(|_| {
+            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            SmallRng::seed_from_u64(now.as_nanos() as u64)
+        });
+        Self(Mutex::new(Source::Small(source)))
+    }
+
+    /// Dice that repeat.
+    pub(crate) fn from_seed(seed: u64) -> Self {
+        Self(Mutex::new(Source::Seeded(SeededDice::new(seed))))
+    }
+}
+
+impl Dice for &SharedDice {
+    fn roll(&mut self) -> u64 {
+        match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Source::Small(rng) => rng.next_u64(),
+            Source::Seeded(dice) => dice.roll(),
+        }
+    }
+}

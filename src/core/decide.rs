@@ -1,0 +1,219 @@
+//! What a call does about what the provider said.
+
+use std::time::Duration;
+
+use crate::core::backoff;
+use crate::core::dice::Dice;
+use crate::core::moment::Moment;
+use crate::core::policy::{OnAmbiguous, OnOverCap, Policy};
+use crate::core::signal::{LimitClass, Part, Signal, words};
+
+words! {
+    /// Where a wait came from.
+    DelaySource {
+        /// There was none, or under a millisecond.
+        None => "none",
+        /// A header stated it.
+        Header => "header",
+        /// The body stated it.
+        Body => "body",
+        /// Our own curve.
+        Curve => "curve",
+        /// The pool's gate.
+        Gate => "gate",
+    }
+}
+
+impl From<Part> for DelaySource {
+    fn from(part: Part) -> Self {
+        match part {
+            Part::Header => Self::Header,
+            Part::Body => Self::Body,
+        }
+    }
+}
+
+words! {
+    /// How one attempt ended.
+    AttemptOutcome {
+        /// It succeeded.
+        Ok => "ok",
+        /// A limit was hit.
+        Throttled => "throttled",
+        /// It failed in a way that waiting may cure.
+        Transient => "transient",
+        /// It ended by time.
+        Timeout => "timeout",
+        /// It failed in a way that waiting does not cure.
+        NotRetryable => "not_retryable",
+        /// The caller went away.
+        Cancelled => "cancelled",
+    }
+}
+
+impl From<&Signal> for AttemptOutcome {
+    fn from(signal: &Signal) -> Self {
+        match signal {
+            Signal { failed: false, .. } => Self::Ok,
+            Signal { timed_out: true, .. } => Self::Timeout,
+            signal if signal.is_throttle() => Self::Throttled,
+            Signal { retryable: true, .. } => Self::Transient,
+            _ => Self::NotRetryable,
+        }
+    }
+}
+
+words! {
+    /// How a call ended.
+    CallOutcome {
+        /// It succeeded.
+        Ok => "ok",
+        /// Another pool answered in this one's place.
+        OkByFallback => "ok_by_fallback",
+        /// The deadline came, or the next wait would have passed it.
+        DeadlineExceeded => "deadline_exceeded",
+        /// Every attempt was used.
+        AttemptsExhausted => "attempts_exhausted",
+        /// The pool's retry budget was empty.
+        RetryBudget => "retry_budget",
+        /// The provider stated a wait above the policy's header cap.
+        StatedDelayTooLong => "stated_delay_too_long",
+        /// The day's quota is used up.
+        DailyLimit => "daily_limit",
+        /// Credit, balance or budget is used up.
+        SpendLimit => "spend_limit",
+        /// Waiting does not help.
+        NotRetryable => "not_retryable",
+        /// The gate said no.
+        GateRefused => "gate_refused",
+        /// The caller went away.
+        Cancelled => "cancelled",
+    }
+}
+
+/// What a call does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "the decision is to be carried out"]
+#[non_exhaustive]
+pub enum Decision {
+    /// The attempt succeeded.
+    Done,
+    /// Wait, go back to the gate, try again.
+    Again(Wait),
+    /// Stop, for this reason.
+    GiveUp(GiveUp),
+}
+
+/// A wait between two attempts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Wait {
+    /// When it ends.
+    pub at: Moment,
+    /// How long it is.
+    pub delay: Duration,
+    /// Where it came from.
+    pub source: DelaySource,
+    /// What the provider stated, if it did.
+    pub stated: Option<Duration>,
+    /// Whether the stated delay was cut to the policy's header cap.
+    pub clamped: bool,
+}
+
+/// Why a call stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GiveUp {
+    /// The reason.
+    pub outcome: CallOutcome,
+    /// What stood in the way last.
+    pub class: LimitClass,
+    /// The source of the wait that did not fit, if that was the reason.
+    pub source: DelaySource,
+    /// The earliest moment at which another call makes sense, if known.
+    pub retry_at: Option<Moment>,
+}
+
+/// What [`decide`] must know of the call so far.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Standing {
+    /// Attempts made, the one just ended included.
+    pub attempts: u32,
+    /// When the call must end.
+    pub deadline: Moment,
+    /// Whether a gate paces the pool: then its pacing is the jitter on stated delays.
+    pub gated: bool,
+}
+
+impl Standing {
+    /// The standing after `attempts` attempts.
+    #[must_use]
+    pub const fn new(attempts: u32, deadline: Moment, gated: bool) -> Self {
+        Self { attempts, deadline, gated }
+    }
+}
+
+/// Decides what follows an attempt that showed `signal` and ended at `now`.
+///
+/// `budget` is asked once, last, and only for a transient failure that is otherwise retried; `true` grants the retry.
+///
+/// The order is: success; never retryable; daily and spend (at once, without another request); ambiguous; attempts; the
+/// header cap; the deadline, compared before anybody sleeps; the budget. A wait is never zero, never ends before the
+/// stated delay (unless clamped by explicit choice) and never reaches the deadline.
+pub fn decide(
+    policy: &Policy,
+    standing: Standing,
+    signal: &Signal,
+    now: Moment,
+    dice: &mut impl Dice,
+    budget: &mut dyn FnMut() -> bool,
+) -> Decision {
+    if !signal.failed {
+        return Decision::Done;
+    }
+    let stated = signal.stated.map(|stated| stated.delay);
+    let source = signal.stated.map_or(DelaySource::Curve, |stated| stated.part.into());
+    let retry_at = stated.map(|delay| now.after(delay));
+    let give_up = |outcome, source| Decision::GiveUp(GiveUp { outcome, class: signal.class, source, retry_at });
+
+    match signal.class {
+        LimitClass::Spend => return give_up(CallOutcome::SpendLimit, DelaySource::None),
+        _ if signal.larger_than_limit => return give_up(CallOutcome::NotRetryable, DelaySource::None),
+        LimitClass::Daily => return give_up(CallOutcome::DailyLimit, DelaySource::None),
+        _ if !signal.retryable => return give_up(CallOutcome::NotRetryable, DelaySource::None),
+        _ => {}
+    }
+    if signal.ambiguous && policy.on_ambiguous == OnAmbiguous::Stop {
+        return give_up(CallOutcome::NotRetryable, DelaySource::None);
+    }
+    if standing.attempts >= policy.attempts {
+        return give_up(CallOutcome::AttemptsExhausted, DelaySource::None);
+    }
+
+    // The raw value is compared with the cap before any jitter: otherwise a huge wait sometimes slips under it.
+    let over_cap = stated.is_some_and(|delay| delay > policy.header_cap);
+    let clamped = over_cap && policy.on_over_cap == OnOverCap::Clamp && !standing.gated;
+    if over_cap && !clamped {
+        return give_up(CallOutcome::StatedDelayTooLong, source);
+    }
+    let floor = if clamped { policy.header_cap } else { stated.unwrap_or_default() };
+    let curve = backoff::bound(policy, standing.attempts);
+    let room = now.after(floor).until(standing.deadline);
+    let jitter = match stated {
+        // Behind a gate the gate's pacing is the jitter; but a wait is never zero.
+        Some(delay) if standing.gated && !delay.is_zero() => Duration::ZERO,
+        // Jitter on a stated delay only adds, and only as much as the deadline leaves.
+        Some(_) => dice.within(curve.min(room.saturating_sub(Duration::from_nanos(1)))),
+        None => dice.within(curve),
+    };
+    let delay = floor.saturating_add(jitter);
+    let at = now.after(delay);
+    if at >= standing.deadline || delay.is_zero() {
+        return give_up(CallOutcome::DeadlineExceeded, source);
+    }
+    if !signal.is_throttle() && !budget() {
+        return give_up(CallOutcome::RetryBudget, DelaySource::None);
+    }
+    Decision::Again(Wait { at, delay, source, stated, clamped })
+}

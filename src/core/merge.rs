@@ -1,0 +1,1 @@
+//! How two pieces of news about a pool become one.

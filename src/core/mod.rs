@@ -1,0 +1,21 @@
+//! The engine without a runtime: pure values and step functions.
+//!
+//! Nothing here reads a clock, rolls a die or does I/O: time comes in as a [`Moment`](moment::Moment), chance as
+//! [`Dice`](dice::Dice). That is what lets the simulator, the tests and the running service share one engine.
+
+pub mod backoff;
+pub mod budget;
+pub mod call;
+pub mod decide;
+pub mod dice;
+pub mod estimate;
+pub mod gate;
+pub mod limit;
+pub mod merge;
+pub mod moment;
+pub mod observation;
+pub mod pace;
+pub mod policy;
+pub mod rule;
+pub mod setting;
+pub mod signal;

@@ -1,0 +1,78 @@
+//! What an attempt showed, before anybody says what it means.
+
+use http::HeaderMap;
+
+/// How much of a body is read for classification: 64 KiB. Errors are far smaller; more is hostile or not an error.
+pub const BODY_EXCERPT_BYTES: usize = 64 * 1024;
+
+/// How an attempt failed when no answer came back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TransportFailure {
+    /// No connection was made: the request was certainly not sent.
+    Connect,
+    /// The connection broke, or the answer could not be read, after the request may have been sent.
+    Broken,
+    /// No answer within the attempt's time.
+    Timeout,
+}
+
+/// What one attempt showed: an HTTP answer, or the way it failed.
+///
+/// Everything is borrowed; nothing is copied to look at it.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct Observation<'a> {
+    /// The HTTP status, if an answer came.
+    pub status: Option<u16>,
+    /// The answer's headers.
+    pub headers: Option<&'a HeaderMap>,
+    /// The first bytes of the body, at most [`BODY_EXCERPT_BYTES`]; `None` when the body was not looked at.
+    pub body: Option<&'a [u8]>,
+    /// How the attempt failed, if no answer came.
+    pub failure: Option<TransportFailure>,
+    /// Whether the body was complete and belongs to a stream that began before its error: then the headers were sent
+    /// before the error and say nothing of it.
+    pub in_stream: bool,
+}
+
+impl<'a> Observation<'a> {
+    /// An answer with this status and nothing else known.
+    #[must_use]
+    pub fn status(status: u16) -> Self {
+        Self { status: Some(status), ..Self::default() }
+    }
+
+    /// A success that shows nothing but itself.
+    #[must_use]
+    pub fn ok() -> Self {
+        Self::status(200)
+    }
+
+    /// An attempt that ended without an answer.
+    #[must_use]
+    pub fn failure(failure: TransportFailure) -> Self {
+        Self { failure: Some(failure), ..Self::default() }
+    }
+
+    /// The same with these headers.
+    #[must_use]
+    pub fn headers(mut self, headers: &'a HeaderMap) -> Self {
+        self.headers = Some(headers);
+        self
+    }
+
+    /// The same with this body; only its first [`BODY_EXCERPT_BYTES`] are looked at.
+    #[must_use]
+    pub fn body(mut self, body: &'a [u8]) -> Self {
+        self.body = Some(&body[..body.len().min(BODY_EXCERPT_BYTES)]);
+        self
+    }
+
+    /// Marks the body as an error that arrived inside a stream which had begun as a success.
+    #[must_use]
+    pub fn in_stream(mut self) -> Self {
+        self.in_stream = true;
+        self
+    }
+}

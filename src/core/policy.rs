@@ -1,0 +1,273 @@
+//! What a call site sets: how long to try, how often, how far apart.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::core::setting::{InvalidSetting, within};
+
+/// What to do with a stated delay above the policy's `header_cap`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnOverCap {
+    /// Give up at once: a retry before the stated end is known to fail.
+    GiveUp,
+    /// Wait only the cap, and count it. Taken only without a gate; behind one it means [`OnOverCap::GiveUp`].
+    Clamp,
+}
+
+/// What to do after a failure that may have had an effect: timeout, 5xx other than 503 and 529, a connection that broke
+/// after sending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OnAmbiguous {
+    /// Try again: right for calls without side effects, as model calls are.
+    Retry,
+    /// Stop: right where a second execution costs more than a failure.
+    Stop,
+}
+
+/// How a call site retries. Built once, validated when built, shared by reference or by cheap clone.
+///
+/// # Defaults
+///
+/// | field | `interactive` | `background` | range | why |
+/// |---|---|---|---|---|
+/// | `deadline` | given | given | 1 ms to 7 days | only the caller knows how long an answer is worth having |
+/// | `base` | 500 ms | 6 s | 1 ms to 1 h | a person waits; a job against a per-minute window should start at a tenth of it |
+/// | `factor` | 2 | 2 | 1 to 10 | the usual doubling |
+/// | `cap` | 8 s | 2 min | `base` to 24 h | two windows are enough for a job; a person does not wait longer than this once |
+/// | `header_cap` | 5 min | 5 min | 1 s to 26 h | waits of a minute or two are real, hours are another key's business |
+/// | `on_over_cap` | give up | give up | | a retry before the stated end is known to fail |
+/// | `attempts` | 4 | 10 | 1 to 100 | the deadline is the limit that matters; this one stops loops |
+/// | `attempt_timeout` | none | none | 1 ms to `deadline` | the deadline cuts the attempt in any case |
+/// | `on_ambiguous` | retry | retry | | model calls have no side effect but their price |
+///
+/// The wait before attempt n+1 is uniform in (0, min(`cap`, `base`·`factor`^(n−1))]: full jitter
+/// (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::Policy;
+/// let chat = Policy::interactive(Duration::from_secs(15)).named("chat").build()?;
+/// assert_eq!(chat.attempts(), 4);
+/// let refused = Policy::interactive(Duration::from_secs(15)).attempts(0).build().unwrap_err();
+/// assert_eq!(refused.to_string(), "policy.attempts is 0; allowed: 1 to 100");
+/// # Ok::<(), forbear::InvalidSetting>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    pub(crate) name: Arc<str>,
+    pub(crate) base: Duration,
+    pub(crate) factor: f64,
+    pub(crate) cap: Duration,
+    pub(crate) header_cap: Duration,
+    pub(crate) on_over_cap: OnOverCap,
+    pub(crate) deadline: Duration,
+    pub(crate) attempts: u32,
+    pub(crate) attempt_timeout: Option<Duration>,
+    pub(crate) on_ambiguous: OnAmbiguous,
+}
+
+const HOUR: Duration = Duration::from_secs(3_600);
+const MILLISECOND: Duration = Duration::from_millis(1);
+
+impl Policy {
+    /// A policy for a caller who waits for the answer; `deadline` bounds the whole call, waits in the gate included.
+    #[must_use]
+    pub fn interactive(deadline: Duration) -> PolicyBuilder {
+        PolicyBuilder(Self {
+            name: Arc::from("default"),
+            base: Duration::from_millis(500),
+            factor: 2.0,
+            cap: Duration::from_secs(8),
+            header_cap: Duration::from_secs(300),
+            on_over_cap: OnOverCap::GiveUp,
+            deadline,
+            attempts: 4,
+            attempt_timeout: None,
+            on_ambiguous: OnAmbiguous::Retry,
+        })
+    }
+
+    /// A policy for work nobody is waiting for; `deadline` bounds the whole call, waits in the gate included.
+    #[must_use]
+    pub fn background(deadline: Duration) -> PolicyBuilder {
+        Self::interactive(deadline).base(Duration::from_secs(6)).cap(Duration::from_secs(120)).attempts(10)
+    }
+
+    /// The name in labels and spans.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The bound of the first wait.
+    #[must_use]
+    pub const fn base(&self) -> Duration {
+        self.base
+    }
+
+    /// By how much the bound grows with each attempt.
+    #[must_use]
+    pub const fn factor(&self) -> f64 {
+        self.factor
+    }
+
+    /// The bound of every wait of the curve.
+    #[must_use]
+    pub const fn cap(&self) -> Duration {
+        self.cap
+    }
+
+    /// The longest stated delay that is waited for.
+    #[must_use]
+    pub const fn header_cap(&self) -> Duration {
+        self.header_cap
+    }
+
+    /// What happens above it.
+    #[must_use]
+    pub const fn on_over_cap(&self) -> OnOverCap {
+        self.on_over_cap
+    }
+
+    /// How long the whole call may take.
+    #[must_use]
+    pub const fn deadline(&self) -> Duration {
+        self.deadline
+    }
+
+    /// The most attempts of one call.
+    #[must_use]
+    pub const fn attempts(&self) -> u32 {
+        self.attempts
+    }
+
+    /// How long one attempt may take, if less than the deadline.
+    #[must_use]
+    pub const fn attempt_timeout(&self) -> Option<Duration> {
+        self.attempt_timeout
+    }
+
+    /// What happens after an ambiguous failure.
+    #[must_use]
+    pub const fn on_ambiguous(&self) -> OnAmbiguous {
+        self.on_ambiguous
+    }
+}
+
+/// A [`Policy`] in the making; nothing is checked before [`PolicyBuilder::build`].
+#[derive(Clone, Debug)]
+#[must_use = "a policy is made by `build`"]
+pub struct PolicyBuilder(Policy);
+
+impl PolicyBuilder {
+    /// The name in labels and spans; one per call site, a static word of the application.
+    pub fn named(mut self, name: &str) -> Self {
+        self.0.name = Arc::from(name);
+        self
+    }
+
+    /// The bound of the first wait.
+    pub fn base(mut self, base: Duration) -> Self {
+        self.0.base = base;
+        self
+    }
+
+    /// By how much the bound grows with each attempt.
+    pub fn factor(mut self, factor: f64) -> Self {
+        self.0.factor = factor;
+        self
+    }
+
+    /// The bound of every wait of the curve.
+    pub fn cap(mut self, cap: Duration) -> Self {
+        self.0.cap = cap;
+        self
+    }
+
+    /// The longest stated delay that is waited for.
+    pub fn header_cap(mut self, header_cap: Duration) -> Self {
+        self.0.header_cap = header_cap;
+        self
+    }
+
+    /// What happens to a stated delay above the header cap.
+    pub fn on_over_cap(mut self, on_over_cap: OnOverCap) -> Self {
+        self.0.on_over_cap = on_over_cap;
+        self
+    }
+
+    /// How long the whole call may take, gate waits and attempts included.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.0.deadline = deadline;
+        self
+    }
+
+    /// The most attempts of one call; 1 means no retry.
+    pub fn attempts(mut self, attempts: u32) -> Self {
+        self.0.attempts = attempts;
+        self
+    }
+
+    /// How long one attempt may take; the deadline cuts it in any case.
+    pub fn attempt_timeout(mut self, attempt_timeout: Duration) -> Self {
+        self.0.attempt_timeout = Some(attempt_timeout);
+        self
+    }
+
+    /// What happens after an ambiguous failure.
+    pub fn on_ambiguous(mut self, on_ambiguous: OnAmbiguous) -> Self {
+        self.0.on_ambiguous = on_ambiguous;
+        self
+    }
+
+    /// Checks every field.
+    ///
+    /// # Errors
+    /// The first field outside its range, with value and range.
+    pub fn build(self) -> Result<Policy, InvalidSetting> {
+        let policy = self.0;
+        within("policy.deadline", policy.deadline, MILLISECOND..=168 * HOUR, "1ms to 7 days")?;
+        within("policy.base", policy.base, MILLISECOND..=HOUR, "1ms to 1h")?;
+        within("policy.factor", policy.factor, 1.0..=10.0, "1 to 10")?;
+        within("policy.cap", policy.cap, policy.base..=24 * HOUR, "base to 24h")?;
+        within("policy.header_cap", policy.header_cap, Duration::from_secs(1)..=26 * HOUR, "1s to 26h")?;
+        within("policy.attempts", policy.attempts, 1..=100, "1 to 100")?;
+        if let Some(timeout) = policy.attempt_timeout {
+            within("policy.attempt_timeout", timeout, MILLISECOND..=policy.deadline, "1ms to the deadline")?;
+        }
+        within("policy.name (length)", policy.name.chars().count(), 1..=64, "1 to 64 characters")?;
+        Ok(policy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(builder: PolicyBuilder) -> String {
+        builder.build().expect_err("refused").to_string()
+    }
+
+    #[test]
+    fn a_refused_field_is_named_with_its_value_and_range() {
+        let policy = || Policy::interactive(Duration::from_secs(15));
+        assert_eq!(refusal(policy().base(Duration::ZERO)), "policy.base is 0ns; allowed: 1ms to 1h");
+        assert_eq!(refusal(policy().factor(f64::NAN)), "policy.factor is NaN; allowed: 1 to 10");
+        assert_eq!(refusal(policy().cap(MILLISECOND)), "policy.cap is 1ms; allowed: base to 24h");
+        assert_eq!(refusal(policy().attempts(101)), "policy.attempts is 101; allowed: 1 to 100");
+        assert_eq!(refusal(policy().deadline(Duration::ZERO)), "policy.deadline is 0ns; allowed: 1ms to 7 days");
+        assert_eq!(
+            refusal(policy().attempt_timeout(HOUR)),
+            "policy.attempt_timeout is 3600s; allowed: 1ms to the deadline"
+        );
+        assert_eq!(refusal(policy().named("")), "policy.name (length) is 0; allowed: 1 to 64 characters");
+    }
+
+    #[test]
+    fn both_presets_are_valid() {
+        assert!(Policy::interactive(Duration::from_secs(15)).build().is_ok());
+        assert!(Policy::background(HOUR).build().is_ok());
+    }
+}

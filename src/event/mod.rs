@@ -1,0 +1,187 @@
+//! The schema: everything the engine tells the world, as one enum.
+//!
+//! Spans, metrics, the documentation's table and the dashboards are made from it and from [`catalogue`].
+
+pub mod catalogue;
+pub mod recorder;
+pub mod series;
+pub mod sink;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::core::decide::{AttemptOutcome, CallOutcome, DelaySource};
+use crate::core::estimate::Estimate;
+use crate::core::moment::Moment;
+use crate::core::signal::{LimitClass, Part, QuotaReading, TokenKind, words};
+
+/// The two labels every series of a pool carries. Bounded and cleaned when the pool is built.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct PoolLabels {
+    /// The provider table's id.
+    pub provider: &'static str,
+    /// The names of the pool's path, joined by `/`.
+    pub pool: Arc<str>,
+}
+
+impl PoolLabels {
+    /// Labels as given; cleaning and bounding them is the builder's work.
+    #[must_use]
+    pub fn new(provider: &'static str, pool: impl Into<Arc<str>>) -> Self {
+        Self { provider, pool: pool.into() }
+    }
+}
+
+words! {
+    /// How a wait at the gate ended.
+    GateResult {
+        /// The call was let in.
+        Admitted => "admitted",
+        /// The gate said no.
+        Refused => "refused",
+        /// The caller went away.
+        Cancelled => "cancelled",
+    }
+}
+
+words! {
+    /// The states of a pool's gate.
+    GateState {
+        /// Calls pass without waiting.
+        Flowing => "flowing",
+        /// Calls pass one slot after another.
+        Paced => "paced",
+        /// Calls wait for the reopening.
+        Shut => "shut",
+    }
+}
+
+words! {
+    /// How a second retry layer was noticed.
+    StackedBy {
+        /// A call inside an attempt on the same pool.
+        Nested => "nested",
+        /// More requests left than attempts were made.
+        Wire => "wire",
+        /// The request that came in says it is somebody's retry.
+        IncomingHeader => "incoming_header",
+    }
+}
+
+/// One thing that happened to a call or a pool. Built only when a sink is there; holds no text of request or answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A call arrived: demand is counted here, whatever becomes of the call.
+    CallStarted {
+        /// The policy's name.
+        policy: &'a str,
+        /// How long it may take.
+        deadline: Duration,
+        /// The tokens it is expected to use.
+        estimate: Option<Estimate>,
+    },
+    /// A call's wait at the gate ended.
+    GateWaited {
+        /// How long it waited.
+        waited: Duration,
+        /// How the wait ended.
+        result: GateResult,
+        /// What the gate was shut or paced for.
+        class: LimitClass,
+    },
+    /// An attempt ended.
+    AttemptEnded {
+        /// 1 for the first.
+        number: u32,
+        /// The source of the longest single wait before it.
+        delay_source: DelaySource,
+        /// How it ended.
+        outcome: AttemptOutcome,
+        /// The limit it hit.
+        class: LimitClass,
+        /// The token side of that limit.
+        token_kind: Option<TokenKind>,
+        /// The HTTP status, if there was one.
+        status: Option<u16>,
+        /// How long it took.
+        duration: Duration,
+    },
+    /// A wait before the next attempt begins.
+    DelayScheduled {
+        /// Where it came from.
+        source: DelaySource,
+        /// How long it is.
+        delay: Duration,
+        /// What the provider stated.
+        stated: Option<Duration>,
+        /// Whether the stated delay was cut to its cap.
+        clamped: bool,
+    },
+    /// A call ended.
+    CallEnded {
+        /// The policy's name.
+        policy: &'a str,
+        /// How it ended.
+        outcome: CallOutcome,
+        /// What stood in the way last; for refusals the cause of the shut.
+        class: LimitClass,
+        /// The source of the wait that did not fit, if that ended it.
+        delay_source: DelaySource,
+        /// A deadline give-up with a quarter or more of the deadline unused.
+        early: bool,
+        /// Attempts made.
+        attempts: u32,
+        /// How long it took.
+        duration: Duration,
+    },
+    /// An answer said something of a quota.
+    QuotaRead {
+        /// What it said.
+        reading: QuotaReading,
+    },
+    /// Tokens were really used.
+    TokensUsed {
+        /// Which side.
+        kind: TokenKind,
+        /// How many.
+        tokens: u64,
+    },
+    /// The pool shut, or its end moved.
+    GateShut {
+        /// Why.
+        class: LimitClass,
+        /// Whether the provider said how long.
+        told: bool,
+        /// How long from now.
+        shut_for: Duration,
+    },
+    /// The pool changed to a state that lets calls in.
+    GateReopened {
+        /// The state: paced or flowing.
+        state: GateState,
+    },
+    /// A throttle whose delay or class could not be read although this provider normally states it.
+    SignalUnreadable {
+        /// The part that could not be read.
+        part: Part,
+    },
+    /// A second retry layer was noticed.
+    RetriesStacked {
+        /// How.
+        detector: StackedBy,
+    },
+}
+
+/// An event with its time and its pool, as a sink is handed it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Stamped<'a> {
+    /// When, on the engine's clock.
+    pub at: Moment,
+    /// The pool.
+    pub pool: &'a PoolLabels,
+    /// What.
+    pub event: Event<'a>,
+}

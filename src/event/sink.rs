@@ -1,0 +1,127 @@
+//! Where events go.
+
+use std::sync::{Arc, Weak};
+
+use crate::core::moment::Moment;
+use crate::event::{Event, PoolLabels};
+
+/// Something that wants events. `()`, `Option<S>`, `Arc<S>` and pairs and triples of sinks are sinks.
+///
+/// A sink is asked for one [`Listener`] per pool when the pool is built, so that it can resolve whatever the pool's labels
+/// lead to once and never look anything up again.
+pub trait Sink: Send + Sync + 'static {
+    /// The listener for one pool.
+    fn listen(&self, pool: &PoolLabels) -> Box<dyn Listener>;
+
+    /// Offers the engine's gauges. They are sampled by the sink when it is asked for values (a scrape, a push), not set
+    /// on every call. `Weak`: a sink does not keep an engine alive.
+    fn watch(&self, gauges: Weak<dyn GaugeSource>) {
+        let _ = gauges;
+    }
+}
+
+/// Hears the events of one pool. Called inline by calls: it must not block and should not allocate.
+pub trait Listener: Send + Sync {
+    /// Hears one event.
+    fn hear(&self, at: Moment, event: &Event<'_>);
+}
+
+/// One value of a gauge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Sample<'a> {
+    /// The Prometheus name, one of the catalogue's.
+    pub metric: &'static str,
+    /// The pool, unless the gauge is the process's.
+    pub pool: Option<&'a PoolLabels>,
+    /// The labels beside the pool's.
+    pub labels: &'a [(&'static str, &'a str)],
+    /// The value.
+    pub value: f64,
+}
+
+impl<'a> Sample<'a> {
+    /// A value of `metric`.
+    #[must_use]
+    pub const fn new(
+        metric: &'static str,
+        pool: Option<&'a PoolLabels>,
+        labels: &'a [(&'static str, &'a str)],
+        value: f64,
+    ) -> Self {
+        Self { metric, pool, labels, value }
+    }
+}
+
+/// Something that has gauges.
+pub trait GaugeSource: Send + Sync {
+    /// Hands every current value to `visit`.
+    fn sample(&self, visit: &mut dyn FnMut(Sample<'_>));
+}
+
+/// Hears nothing.
+struct Deaf;
+
+impl Listener for Deaf {
+    fn hear(&self, _: Moment, _: &Event<'_>) {}
+}
+
+impl Sink for () {
+    fn listen(&self, _: &PoolLabels) -> Box<dyn Listener> {
+        Box::new(Deaf)
+    }
+}
+
+impl<S: Sink> Sink for Option<S> {
+    fn listen(&self, pool: &PoolLabels) -> Box<dyn Listener> {
+        self.as_ref().map_or_else(|| ().listen(pool), |sink| sink.listen(pool))
+    }
+
+    fn watch(&self, gauges: Weak<dyn GaugeSource>) {
+        if let Some(sink) = self {
+            sink.watch(gauges);
+        }
+    }
+}
+
+impl<S: Sink + ?Sized> Sink for Arc<S> {
+    fn listen(&self, pool: &PoolLabels) -> Box<dyn Listener> {
+        (**self).listen(pool)
+    }
+
+    fn watch(&self, gauges: Weak<dyn GaugeSource>) {
+        (**self).watch(gauges);
+    }
+}
+
+struct Both(Box<dyn Listener>, Box<dyn Listener>);
+
+impl Listener for Both {
+    fn hear(&self, at: Moment, event: &Event<'_>) {
+        self.0.hear(at, event);
+        self.1.hear(at, event);
+    }
+}
+
+impl<A: Sink, B: Sink> Sink for (A, B) {
+    fn listen(&self, pool: &PoolLabels) -> Box<dyn Listener> {
+        Box::new(Both(self.0.listen(pool), self.1.listen(pool)))
+    }
+
+    fn watch(&self, gauges: Weak<dyn GaugeSource>) {
+        self.0.watch(Weak::clone(&gauges));
+        self.1.watch(gauges);
+    }
+}
+
+impl<A: Sink, B: Sink, C: Sink> Sink for (A, B, C) {
+    fn listen(&self, pool: &PoolLabels) -> Box<dyn Listener> {
+        Box::new(Both(self.0.listen(pool), Box::new(Both(self.1.listen(pool), self.2.listen(pool)))))
+    }
+
+    fn watch(&self, gauges: Weak<dyn GaugeSource>) {
+        self.0.watch(Weak::clone(&gauges));
+        self.1.watch(Weak::clone(&gauges));
+        self.2.watch(gauges);
+    }
+}

@@ -1,0 +1,1 @@
+//! Async shell of a call.

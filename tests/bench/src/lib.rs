@@ -1,0 +1,1 @@
+//! Benchmarks of forbear beside its peers.
