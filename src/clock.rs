@@ -86,3 +86,9 @@ impl Dice for &SharedDice {
         }
     }
 }
+
+/// The runtime's instant `delay` from now.
+pub(crate) fn from_now(delay: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(delay).unwrap_or(now)
+}

@@ -13,7 +13,17 @@ mod run;
 #[cfg(feature = "telemetry")]
 pub mod telemetry;
 
+pub use crate::core::budget::BudgetSettings;
+pub use crate::core::decide::{AttemptOutcome, CallOutcome, DelaySource};
 pub use crate::core::estimate::Estimate;
 pub use crate::core::limit::Limit;
+pub use crate::core::observation::{Observation, TransportFailure};
 pub use crate::core::policy::{OnAmbiguous, OnOverCap, Policy, PolicyBuilder};
 pub use crate::core::setting::InvalidSetting;
+pub use crate::core::signal::{LimitClass, Scope, Signal, TokenKind};
+pub use crate::error::Error;
+pub use crate::gate::Gate;
+pub use crate::run::{
+    Attempt, ByOutcome, ByRule, Call, Failure, Forbear, ForbearBuilder, Head, InFlight, Observe, Outcome, Peek,
+    PeekBody, Pool, PoolBuilder, Settle, peek,
+};

@@ -134,6 +134,14 @@ pub struct GiveUp {
     pub retry_at: Option<Moment>,
 }
 
+impl GiveUp {
+    /// Waiting does not help, and no limit stood in the way.
+    #[must_use]
+    pub const fn not_retryable() -> Self {
+        Self { outcome: CallOutcome::NotRetryable, class: LimitClass::None, source: DelaySource::None, retry_at: None }
+    }
+}
+
 /// What [`decide`] must know of the call so far.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -171,6 +179,10 @@ pub fn decide(
 ) -> Decision {
     if !signal.failed {
         return Decision::Done;
+    }
+    if signal.timed_out && now >= standing.deadline {
+        let cut = GiveUp { outcome: CallOutcome::DeadlineExceeded, class: signal.class, ..GiveUp::not_retryable() };
+        return Decision::GiveUp(cut);
     }
     let stated = signal.stated.map(|stated| stated.delay);
     let source = signal.stated.map_or(DelaySource::Curve, |stated| stated.part.into());

@@ -1,1 +1,301 @@
-//! The state machine of one pool.
+//! The state machine of one pool: Flowing, Paced, or Shut.
+//!
+//! [`Gate::take`] must be called again at the moment it names, or when anything was reported; calling it more often is
+//! harmless. Time that passes changes the state only inside these calls.
+
+use std::time::Duration;
+
+use crate::core::dice::Dice;
+use crate::core::merge::{End, Shut, merge};
+use crate::core::moment::Moment;
+use crate::core::pace::Pace;
+use crate::core::signal::{LimitClass, Signal};
+
+/// A stated end further away than this is cut: a hostile or mistaken "one year" must not outlive an hour unprobed.
+const LONGEST_SHUT: Duration = Duration::from_secs(3_600);
+/// Daily limits may reach over a day and a time zone's change.
+const LONGEST_DAILY: Duration = Duration::from_secs(26 * 3_600);
+/// A spend limit whose end nobody stated is looked at again after this.
+const ASSUMED_SPEND: Duration = Duration::from_secs(3_600);
+/// Guessed ends grow from the floor up to this; one window of the usual per-minute limits.
+const LONGEST_GUESS: Duration = Duration::from_secs(60);
+/// Overload passes sooner than a window.
+const LONGEST_OVERLOAD_GUESS: Duration = Duration::from_secs(30);
+/// The shortest guess, where the provider's floor is less.
+const SHORTEST_GUESS: Duration = Duration::from_secs(1);
+/// A shut longer than this is probed.
+const PROBED_ABOVE: Duration = Duration::from_secs(60);
+/// One probe each.
+const PROBE_EVERY: Duration = Duration::from_secs(300);
+/// Throttles answer fast, answers take up to minutes: a probe that was not throttled for this long is good.
+const PROBE_GOOD_AFTER: Duration = Duration::from_millis(1_500);
+/// Strikes are forgotten after this long without a throttle.
+const STRIKES_FADE_AFTER: Duration = Duration::from_secs(120);
+
+/// What the gate does with calls.
+#[derive(Clone, Debug)]
+enum State {
+    Flowing,
+    Paced(Pace),
+    Shut { shut: Shut, probe: Probe },
+}
+
+/// Where a shut's probing stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Probe {
+    /// Too short a shut to be probed.
+    Never,
+    /// The next may go at this moment.
+    DueAt(Moment),
+    /// One went at this moment and nothing has been heard of it.
+    SentAt(Moment),
+}
+
+/// The gate's answer to a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+#[non_exhaustive]
+pub enum Admission {
+    /// Go.
+    Pass(Pass),
+    /// Not yet.
+    Hold(Hold),
+}
+
+/// Leave to send one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "the shell makes one per level of a path")]
+pub struct Pass {
+    /// When it was given. It names the round: a report on a request sent before the last shut is no new strike.
+    pub at: Moment,
+    /// Whether this request tests a shut pool.
+    pub probe: bool,
+}
+
+/// Why and until when a call is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_structs, reason = "the shell makes one of several levels'")]
+pub struct Hold {
+    /// When to ask again: the next slot, the reopening, or a probe's turn.
+    pub ask_again: Moment,
+    /// When the pool reopens, if it is shut: for a caller who cannot wait until then, now is the time to give up.
+    pub shut: Option<Shut>,
+}
+
+/// The gate's state at a moment, for people and gauges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Look {
+    /// Calls pass.
+    Flowing,
+    /// One call per interval passes.
+    Paced(Duration),
+    /// Nobody passes.
+    Shut(Shut),
+}
+
+/// The state of one pool's gate.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    state: State,
+    round: u32,
+    strikes: u32,
+    last_shut: Option<Moment>,
+    last_throttle: Moment,
+    floor: Duration,
+    known_interval: Option<Duration>,
+}
+
+impl Gate {
+    /// A flowing gate. `floor` is the least time a throttle shuts it (the provider table's).
+    #[must_use]
+    pub const fn new(floor: Duration) -> Self {
+        Self {
+            state: State::Flowing,
+            round: 0,
+            strikes: 0,
+            last_shut: None,
+            last_throttle: Moment::START,
+            floor,
+            known_interval: None,
+        }
+    }
+
+    /// Tells the time one request is granted per by the pool's known request limit.
+    pub fn know_interval(&mut self, interval: Duration) {
+        self.known_interval = Some(interval);
+    }
+
+    /// The current round.
+    #[must_use]
+    pub const fn round(&self) -> u32 {
+        self.round
+    }
+
+    /// Throttled rounds in a row.
+    #[must_use]
+    pub const fn strikes(&self) -> u32 {
+        self.strikes
+    }
+
+    /// The state at `now`.
+    #[must_use]
+    pub fn look(&mut self, now: Moment, dice: &mut impl Dice) -> Look {
+        self.catch_up(now, dice);
+        match &self.state {
+            State::Flowing => Look::Flowing,
+            State::Paced(pace) => Look::Paced(pace.interval()),
+            State::Shut { shut, .. } => Look::Shut(*shut),
+        }
+    }
+
+    /// What a call that asks now would be told, without taking a slot.
+    pub fn peek(&mut self, now: Moment, dice: &mut impl Dice) -> Admission {
+        self.catch_up(now, dice);
+        match &self.state {
+            State::Paced(pace) if now < pace.next_slot() => {
+                Admission::Hold(Hold { ask_again: pace.next_slot(), shut: None })
+            }
+            State::Shut { shut, probe } => {
+                let ask_again = match *probe {
+                    Probe::DueAt(due) if due <= now => return Admission::Pass(Pass { at: now, probe: true }),
+                    Probe::DueAt(due) => due.min(shut.until),
+                    Probe::SentAt(sent) => sent.after(PROBE_GOOD_AFTER).min(shut.until),
+                    Probe::Never => shut.until,
+                };
+                Admission::Hold(Hold { ask_again, shut: Some(*shut) })
+            }
+            _ => Admission::Pass(Pass { at: now, probe: false }),
+        }
+    }
+
+    /// Takes leave to send one request, or says when to ask again (always later than `now`).
+    pub fn take(&mut self, now: Moment, dice: &mut impl Dice) -> Admission {
+        let admission = self.peek(now, dice);
+        if let Admission::Pass(pass) = admission {
+            match &mut self.state {
+                State::Paced(pace) => _ = pace.take(now, dice),
+                State::Shut { probe, .. } if pass.probe => *probe = Probe::SentAt(now),
+                _ => {}
+            }
+        }
+        admission
+    }
+
+    /// Hears that a request sent under `pass` was throttled. Returns the shut if it is new or moved.
+    ///
+    /// A throttle that shuts nothing (the request was larger than the limit) changes nothing.
+    pub fn throttled(&mut self, pass: Pass, signal: &Signal, now: Moment, dice: &mut impl Dice) -> Option<Shut> {
+        if !signal.is_throttle() || signal.larger_than_limit {
+            return None;
+        }
+        self.catch_up(now, dice);
+        if now >= self.last_throttle.after(STRIKES_FADE_AFTER) {
+            self.strikes = 0;
+        }
+        self.last_throttle = now;
+        let running = match self.state {
+            State::Shut { shut, .. } => Some(shut),
+            _ => None,
+        };
+        // One burst is one strike: requests sent before the last shut have been counted with it.
+        let new_round = running.is_none() && self.last_shut.is_none_or(|last| pass.at >= last);
+        if new_round || pass.probe {
+            self.strikes = self.strikes.saturating_add(1);
+        }
+        let merged = merge(running, self.news(signal, now), now)?;
+        if pass.probe && running == Some(merged) {
+            self.await_next_probe(now);
+        }
+        if running == Some(merged) {
+            return None;
+        }
+        if running.is_none() {
+            self.round = self.round.wrapping_add(1);
+            self.last_shut = Some(now);
+        }
+        let probe = match self.state {
+            State::Shut { probe: probe @ (Probe::DueAt(_) | Probe::SentAt(_)), .. } if !pass.probe => probe,
+            _ if now.until(merged.until) > PROBED_ABOVE => Probe::DueAt(now.after(PROBE_EVERY)),
+            _ => Probe::Never,
+        };
+        self.state = State::Shut { shut: merged, probe };
+        Some(merged)
+    }
+
+    /// Hears that a request sent under `pass` came back neither throttled nor as a success, or not at all: a probe that
+    /// says nothing is given back.
+    pub fn unknown(&mut self, pass: Pass, now: Moment) {
+        if let (true, State::Shut { probe: probe @ Probe::SentAt(_), .. }) = (pass.probe, &mut self.state) {
+            *probe = Probe::DueAt(now);
+        }
+    }
+
+    /// Hears that a request sent under `pass` succeeded. Returns whether this reopened the pool. A success of a request
+    /// sent before the shut says nothing about now.
+    pub fn succeeded(&mut self, pass: Pass, now: Moment, dice: &mut impl Dice) -> bool {
+        let reopens = pass.probe && matches!(self.state, State::Shut { .. });
+        if reopens {
+            self.reopen(now, dice);
+        }
+        reopens
+    }
+
+    /// Reopens a shut pool now, paced: an operator's word, or a good probe.
+    pub fn reopen(&mut self, now: Moment, dice: &mut impl Dice) {
+        self.round = self.round.wrapping_add(1);
+        self.state = State::Paced(Pace::from(now, self.known_interval, dice));
+    }
+
+    /// What time alone has changed.
+    fn catch_up(&mut self, now: Moment, dice: &mut impl Dice) {
+        if let State::Shut { shut, probe } = self.state {
+            let probe_good = match probe {
+                Probe::SentAt(sent) => Some(sent.after(PROBE_GOOD_AFTER)),
+                _ => None,
+            };
+            let reopens_at = probe_good.map_or(shut.until, |good| good.min(shut.until));
+            if now >= reopens_at {
+                self.state = State::Paced(Pace::from(reopens_at, self.known_interval, dice));
+            }
+        }
+        if let State::Paced(pace) = &mut self.state
+            && pace.is_over(now)
+        {
+            self.state = State::Flowing;
+        }
+    }
+
+    fn await_next_probe(&mut self, now: Moment) {
+        if let State::Shut { probe, .. } = &mut self.state {
+            *probe = Probe::DueAt(now.after(PROBE_EVERY));
+        }
+    }
+
+    /// The news one throttle is, on its own.
+    fn news(&self, signal: &Signal, now: Moment) -> Shut {
+        let class = signal.class;
+        let stated = signal.stated.map(|stated| stated.delay.max(self.floor));
+        let (wait, end) = match (class, stated) {
+            (LimitClass::Daily, Some(stated)) => (stated.min(LONGEST_DAILY), End::Stated),
+            (LimitClass::Daily, None) => (LONGEST_DAILY, End::Assumed),
+            (LimitClass::Spend, Some(stated)) => (stated.min(LONGEST_SHUT), End::Stated),
+            (LimitClass::Spend, None) => (ASSUMED_SPEND, End::Assumed),
+            (_, Some(stated)) => (stated.min(LONGEST_SHUT), End::Stated),
+            (LimitClass::Overload, None) => (self.guess(LONGEST_OVERLOAD_GUESS), End::Guessed),
+            (_, None) => (self.guess(LONGEST_GUESS), End::Guessed),
+        };
+        Shut { until: now.after(wait), class, end }
+    }
+
+    /// A guess that doubles with each strike.
+    fn guess(&self, longest: Duration) -> Duration {
+        let first = self.floor.max(SHORTEST_GUESS);
+        let doublings = self.strikes.saturating_sub(1).min(16);
+        first.saturating_mul(1 << doublings).min(longest)
+    }
+}
+
+#[cfg(test)]
+#[path = "gate_tests.rs"]
+mod tests;

@@ -15,6 +15,7 @@ pub mod merge;
 pub mod moment;
 pub mod observation;
 pub mod pace;
+pub mod path;
 pub mod policy;
 pub mod rule;
 pub mod setting;

@@ -73,7 +73,6 @@ const MILLISECOND: Duration = Duration::from_millis(1);
 
 impl Policy {
     /// A policy for a caller who waits for the answer; `deadline` bounds the whole call, waits in the gate included.
-    #[must_use]
     pub fn interactive(deadline: Duration) -> PolicyBuilder {
         PolicyBuilder(Self {
             name: Arc::from("default"),
@@ -90,7 +89,6 @@ impl Policy {
     }
 
     /// A policy for work nobody is waiting for; `deadline` bounds the whole call, waits in the gate included.
-    #[must_use]
     pub fn background(deadline: Duration) -> PolicyBuilder {
         Self::interactive(deadline).base(Duration::from_secs(6)).cap(Duration::from_secs(120)).attempts(10)
     }

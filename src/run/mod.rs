@@ -1,1 +1,27 @@
-//! Async shell of a call.
+//! The async shell of a call: the engine, its pools, and the loop that drives one call.
+
+mod attempt;
+mod builder;
+mod call;
+mod classify;
+mod cut;
+mod drive;
+mod engine;
+mod gauges;
+mod going;
+mod labels;
+mod outcome;
+mod peek;
+mod pool;
+mod quota_board;
+#[cfg(feature = "reqwest")]
+mod reqwest;
+
+pub use attempt::{Attempt, Head, InFlight};
+pub use builder::ForbearBuilder;
+pub use call::Call;
+pub use classify::{ByOutcome, ByRule, Observe};
+pub use engine::Forbear;
+pub use outcome::{Failure, Outcome, PeekBody, Settle};
+pub use peek::{Peek, peek};
+pub use pool::{Pool, PoolBuilder};

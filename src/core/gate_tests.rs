@@ -1,0 +1,164 @@
+use super::*;
+use crate::core::dice::SeededDice;
+use crate::core::signal::{Part, StatedDelay};
+
+const S: Duration = Duration::from_secs(1);
+
+fn at(seconds: f64) -> Moment {
+    Moment::since_start(Duration::from_secs_f64(seconds))
+}
+
+fn stating(class: LimitClass, seconds: f64) -> Signal {
+    Signal::throttle(class).stating(StatedDelay::new(Duration::from_secs_f64(seconds), Part::Header, "retry-after"))
+}
+
+fn pass_of(admission: Admission) -> Pass {
+    match admission {
+        Admission::Pass(pass) => pass,
+        Admission::Hold(hold) => panic!("held: {hold:?}"),
+    }
+}
+
+fn shut_of(gate: &mut Gate, now: Moment) -> Option<Shut> {
+    match gate.look(now, &mut SeededDice::new(1)) {
+        Look::Shut(shut) => Some(shut),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_stated_wait_shuts_until_then_and_at_least_for_the_floor() {
+    let mut dice = SeededDice::new(1);
+    for (stated, expected) in [(0.02, 1.0), (0.0, 1.0), (7.0, 7.0), (1e9, 3_600.0)] {
+        let mut gate = Gate::new(S);
+        let pass = pass_of(gate.take(at(0.0), &mut dice));
+        let shut = gate.throttled(pass, &stating(LimitClass::RequestRate, stated), at(0.0), &mut dice).expect("shut");
+        assert_eq!(shut.until, at(expected), "stated {stated}");
+        assert!(shut.told());
+    }
+}
+
+#[test]
+fn a_burst_of_throttles_is_one_strike_and_one_round() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let passes: Vec<Pass> = (0..64).map(|_| pass_of(gate.take(at(0.0), &mut dice))).collect();
+    for pass in passes {
+        let _ = gate.throttled(pass, &Signal::throttle(LimitClass::Unknown), at(0.1), &mut dice);
+    }
+    assert_eq!((gate.strikes(), gate.round()), (1, 1));
+    assert_eq!(shut_of(&mut gate, at(0.2)).expect("shut").until, at(1.1));
+}
+
+#[test]
+fn guesses_double_with_strikes_up_to_a_minute_and_overload_to_half_of_one() {
+    for (class, longest) in [(LimitClass::Unknown, 60.0), (LimitClass::Overload, 30.0)] {
+        let mut dice = SeededDice::new(1);
+        let mut gate = Gate::new(S);
+        let mut now = at(0.0);
+        let mut waits = Vec::new();
+        for _ in 0..8 {
+            let pass = pass_of(gate.take(now, &mut dice));
+            let shut = gate.throttled(pass, &Signal::throttle(class), now, &mut dice).expect("shut");
+            waits.push(now.until(shut.until).as_secs_f64());
+            now = shut.until.after(Duration::from_millis(300));
+        }
+        assert_eq!(waits[..5], [1.0, 2.0, 4.0, 8.0, 16.0]);
+        assert_eq!(waits[7], longest, "{class}");
+    }
+}
+
+#[test]
+fn nobody_passes_before_the_end_and_then_one_after_another() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled(pass, &stating(LimitClass::RequestRate, 5.0), at(0.0), &mut dice);
+    let mut passed = Vec::new();
+    let mut now = at(0.0);
+    while now < at(7.0) {
+        if let Admission::Pass(_) = gate.take(now, &mut dice) {
+            passed.push(now);
+        }
+        now = now.after(Duration::from_millis(1));
+    }
+    assert!(passed[0] >= at(5.0), "{:?}", passed[0]);
+    assert!((8..=20).contains(&passed.len()), "{}", passed.len());
+    assert!(passed.windows(2).all(|pair| pair[0].until(pair[1]) >= Duration::from_millis(50)));
+}
+
+#[test]
+fn a_daily_limit_without_an_end_holds_for_26_hours_and_a_stated_one_replaces_it() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled(pass, &Signal::throttle(LimitClass::Daily), at(0.0), &mut dice);
+    assert_eq!(shut_of(&mut gate, at(1.0)).expect("shut").until, at(26.0 * 3_600.0));
+    let _ = gate.throttled(pass, &stating(LimitClass::RequestRate, 30.0), at(1.0), &mut dice);
+    assert_eq!(shut_of(&mut gate, at(1.0)).expect("shut").class, LimitClass::Daily);
+    let _ = gate.throttled(pass, &stating(LimitClass::Daily, 600.0), at(2.0), &mut dice);
+    assert_eq!(shut_of(&mut gate, at(2.0)).expect("shut").until, at(602.0));
+}
+
+#[test]
+fn a_long_shut_lets_one_probe_through_every_five_minutes() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled(pass, &Signal::throttle(LimitClass::Spend), at(0.0), &mut dice);
+    assert!(matches!(gate.take(at(299.0), &mut dice), Admission::Hold(_)));
+    let probe = pass_of(gate.take(at(300.0), &mut dice));
+    assert!(probe.probe);
+    assert!(matches!(gate.take(at(300.0), &mut dice), Admission::Hold(_)), "one probe, not two");
+    // It is throttled: the shut is renewed and the next probe is five minutes away.
+    let renewed = gate.throttled(probe, &Signal::throttle(LimitClass::Spend), at(300.1), &mut dice).expect("renewed");
+    assert_eq!(renewed.until, at(3_900.1));
+    assert!(matches!(gate.take(at(600.0), &mut dice), Admission::Hold(_)));
+    // The bill was paid: the next one is not throttled for 1.5 s, and the pool reopens, paced.
+    assert!(pass_of(gate.take(at(600.1), &mut dice)).probe);
+    assert!(matches!(gate.look(at(601.5), &mut dice), Look::Shut(_)));
+    assert!(matches!(gate.look(at(601.6), &mut dice), Look::Paced(_)));
+}
+
+#[test]
+fn a_probe_that_said_nothing_is_given_back_at_once() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled(pass, &Signal::throttle(LimitClass::Daily), at(0.0), &mut dice);
+    let probe = pass_of(gate.take(at(300.0), &mut dice));
+    gate.unknown(probe, at(300.5));
+    assert!(pass_of(gate.take(at(300.5), &mut dice)).probe);
+}
+
+#[test]
+fn a_success_sent_before_the_shut_does_not_reopen_it() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let early = pass_of(gate.take(at(0.0), &mut dice));
+    let late = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled(late, &stating(LimitClass::RequestRate, 20.0), at(0.1), &mut dice);
+    assert!(!gate.succeeded(early, at(3.0), &mut dice));
+    assert!(shut_of(&mut gate, at(3.0)).is_some());
+}
+
+#[test]
+fn a_request_larger_than_the_limit_shuts_nothing() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let mut signal = Signal::throttle(LimitClass::TokenThroughput);
+    signal.larger_than_limit = true;
+    assert_eq!(gate.throttled(pass, &signal, at(0.0), &mut dice), None);
+}
+
+#[test]
+fn a_throttle_while_paced_shuts_again_and_counts_a_strike() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled(pass, &Signal::throttle(LimitClass::RequestRate), at(0.0), &mut dice);
+    let again = pass_of(gate.take(at(1.3), &mut dice));
+    let shut = gate.throttled(again, &Signal::throttle(LimitClass::RequestRate), at(1.4), &mut dice).expect("shut");
+    assert_eq!((gate.strikes(), shut.until), (2, at(3.4)));
+}

@@ -1,0 +1,214 @@
+//! One level of a pool's path, with the state machine of its gate.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::clock::{Clock, SharedDice};
+use crate::core::gate::{Admission, Gate as Core, Hold, Look, Pass};
+use crate::core::merge::Shut;
+use crate::core::moment::Moment;
+use crate::core::signal::Signal;
+use crate::event::sink::Listener;
+use crate::event::{Event, GateState, PoolLabels};
+use crate::gate::load::Load;
+use crate::gate::queue::Queue;
+
+/// What all nodes of an engine share.
+#[derive(Debug)]
+pub(crate) struct Trunk {
+    pub(crate) clock: Clock,
+    pub(crate) dice: SharedDice,
+}
+
+/// One level of a path: the pool itself, or a level above it whose limits bind all pools below.
+pub(crate) struct Node {
+    pub(super) trunk: Arc<Trunk>,
+    pub(super) labels: PoolLabels,
+    parent: Option<Arc<Node>>,
+    children: Mutex<Vec<Weak<Node>>>,
+    listener: Option<Arc<dyn Listener>>,
+    /// Whether a call must look at the state machines: set for a whole subtree when one of its levels shuts, cleared by
+    /// the call that finds every level of its path flowing. The only thing a call looks at while all flows.
+    barred: AtomicBool,
+    core: Mutex<Core>,
+    pub(super) load: Load,
+    pub(super) queue: Queue,
+}
+
+impl Node {
+    /// A flowing node below `parent`.
+    pub(crate) fn new(
+        trunk: Arc<Trunk>,
+        labels: PoolLabels,
+        parent: Option<Arc<Self>>,
+        core: Core,
+        listener: Option<Arc<dyn Listener>>,
+    ) -> Arc<Self> {
+        let barred = parent.as_ref().is_some_and(|parent| parent.barred.load(Ordering::Acquire));
+        let node = Arc::new(Self {
+            trunk,
+            labels,
+            parent,
+            children: Mutex::default(),
+            listener,
+            barred: AtomicBool::new(barred),
+            core: Mutex::new(core),
+            load: Load::default(),
+            queue: Queue::default(),
+        });
+        if let Some(parent) = &node.parent {
+            let mut siblings = lock(&parent.children);
+            siblings.retain(|sibling| sibling.strong_count() > 0);
+            siblings.push(Arc::downgrade(&node));
+        }
+        node
+    }
+
+    pub(crate) fn labels(&self) -> &PoolLabels {
+        &self.labels
+    }
+
+    pub(crate) fn parent(&self) -> Option<&Arc<Self>> {
+        self.parent.as_ref()
+    }
+
+    /// Whether calls must ask; false while everything flows.
+    pub(super) fn is_barred(&self) -> bool {
+        self.barred.load(Ordering::Acquire)
+    }
+
+    /// Calls so far, modulo 2^32.
+    pub(crate) fn calls(&self) -> u32 {
+        self.load.calls()
+    }
+
+    /// Requests under way.
+    pub(crate) fn in_flight(&self) -> u32 {
+        self.load.in_flight()
+    }
+
+    /// Calls that wait here.
+    pub(crate) fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// This level's own state.
+    pub(crate) fn look(&self, now: Moment) -> Look {
+        lock(&self.core).look(now, &mut &self.trunk.dice)
+    }
+
+    /// Changes what this level's state machine knows.
+    pub(crate) fn with_core(&self, change: impl FnOnce(&mut Core)) {
+        change(&mut lock(&self.core));
+    }
+
+    /// The levels of the path, widest first.
+    pub(super) fn path(&self) -> Vec<&Self> {
+        let mut path = vec![self];
+        while let Some(parent) = path[path.len() - 1].parent.as_deref() {
+            path.push(parent);
+        }
+        path.reverse();
+        path
+    }
+
+    /// Asks every level of the path; passes only if all let pass, and takes slots only then. The second value has a bit
+    /// set for each level (0 = widest) this request is a probe of.
+    pub(super) fn ask(&self, now: Moment, take: bool) -> (Admission, u8) {
+        let path = self.path();
+        let dice = &mut &self.trunk.dice;
+        // Always widest first, so that two calls never wait for each other.
+        let mut levels: Vec<MutexGuard<'_, Core>> = path.iter().map(|node| lock(&node.core)).collect();
+        let held = levels.iter_mut().filter_map(|level| match level.peek(now, dice) {
+            Admission::Hold(hold) => Some(hold),
+            Admission::Pass(_) => None,
+        });
+        if let Some(hold) = held.reduce(longer) {
+            return (Admission::Hold(hold), 0);
+        }
+        let mut probes = 0;
+        if take {
+            for (bit, level) in levels.iter_mut().enumerate() {
+                if let Admission::Pass(Pass { probe: true, .. }) = level.take(now, dice) {
+                    probes |= 1 << bit;
+                }
+            }
+        }
+        if levels.iter_mut().all(|level| level.look(now, dice) == Look::Flowing) {
+            // Under the locks: a report that comes later bars the subtree after this.
+            self.barred.store(false, Ordering::Release);
+        }
+        (Admission::Pass(Pass { at: now, probe: probes != 0 }), probes)
+    }
+
+    /// Reports a throttle of a request sent from here to the level (0 = widest) its limit belongs to. Never waits; what
+    /// it changes holds before it returns.
+    pub(crate) fn report(&self, level: usize, pass: Pass, signal: &Signal, now: Moment) {
+        if let Some(node) = self.path().get(level) {
+            let _ = node.throttled(pass, signal, now);
+        }
+    }
+
+    /// Hears that a request of this very level's limit was throttled.
+    pub(super) fn throttled(&self, pass: Pass, signal: &Signal, now: Moment) -> Option<Shut> {
+        let shut = lock(&self.core).throttled(pass, signal, now, &mut &self.trunk.dice)?;
+        self.bar();
+        self.tell(now, &Event::GateShut { class: shut.class, told: shut.told(), shut_for: now.until(shut.until) });
+        Some(shut)
+    }
+
+    /// Hears that a probe of this level went well.
+    pub(super) fn succeeded(&self, pass: Pass, now: Moment) {
+        if lock(&self.core).succeeded(pass, now, &mut &self.trunk.dice) {
+            self.tell(now, &Event::GateReopened { state: GateState::Paced });
+            self.wake_heads();
+        }
+    }
+
+    /// Hears that a probe of this level said nothing.
+    pub(super) fn unknown(&self, pass: Pass, now: Moment) {
+        lock(&self.core).unknown(pass, now);
+        self.wake_heads();
+    }
+
+    /// Whether anybody listens; without one no event is built.
+    pub(crate) fn is_heard(&self) -> bool {
+        self.listener.is_some()
+    }
+
+    /// Hands one event to the sink.
+    pub(crate) fn tell(&self, now: Moment, event: &Event<'_>) {
+        if let Some(listener) = &self.listener {
+            listener.hear(now, event);
+        }
+    }
+
+    /// Makes every call of the subtree ask, and every waiter look again: some must now be refused.
+    fn bar(&self) {
+        self.barred.store(true, Ordering::Release);
+        self.queue.wake_all();
+        self.each_child(&|child| child.bar());
+    }
+
+    fn wake_heads(&self) {
+        self.queue.wake_head();
+        self.each_child(&|child| child.wake_heads());
+    }
+
+    fn each_child(&self, act: &dyn Fn(&Self)) {
+        let children: Vec<Arc<Self>> = lock(&self.children).iter().filter_map(Weak::upgrade).collect();
+        children.iter().for_each(|child| act(child));
+    }
+}
+
+/// A panic elsewhere must not stop the pool: what is locked here is whole between any two calls.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Of two holds the one that binds longer; a shut names the reason before a pace does.
+fn longer(a: Hold, b: Hold) -> Hold {
+    let until = |hold: &Hold| hold.shut.map_or(hold.ask_again, |shut| shut.until);
+    let (long, short) = if until(&a) >= until(&b) { (a, b) } else { (b, a) };
+    Hold { ask_again: long.ask_again.max(short.ask_again), shut: long.shut.or(short.shut) }
+}

@@ -1,0 +1,126 @@
+//! What an operation knows of its attempt.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::{HeaderMap, StatusCode};
+
+use crate::core::decide::DelaySource;
+use crate::core::gate::Pass;
+use crate::core::moment::Moment;
+use crate::core::observation::Observation;
+use crate::core::signal::{Signal, TokenKind};
+use crate::event::Event;
+use crate::gate::OwnedPermit;
+use crate::run::pool::Pool;
+
+/// One attempt, handed to the operation. Small, and free to be moved into its future.
+#[derive(Clone, Copy, Debug)]
+pub struct Attempt<'a> {
+    pub(super) pool: &'a Pool,
+    pub(super) number: u32,
+    pub(super) cut: Moment,
+    pub(super) delay_source: DelaySource,
+    pub(super) previous: Option<Signal>,
+    pub(super) sent_at: Moment,
+}
+
+impl Attempt<'_> {
+    /// 1 for the first.
+    #[must_use]
+    pub const fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// How long until the attempt is cut: for the client's own timeout, so that it ends by itself.
+    #[must_use]
+    pub fn time_left(&self) -> Duration {
+        self.pool.shared.clock().now().until(self.cut)
+    }
+
+    /// The source of the longest single wait before this attempt.
+    #[must_use]
+    pub const fn delay_source(&self) -> DelaySource {
+        self.delay_source
+    }
+
+    /// What the attempt before showed.
+    #[must_use]
+    pub const fn previous(&self) -> Option<&Signal> {
+        self.previous.as_ref()
+    }
+
+    /// Tells what an answer's head says before its body is read: a throttle is reported to the pool at once, so that
+    /// dropping the call cannot lose it. Takes `http::response::Parts`, `http::Response` and `reqwest::Response`. A plain
+    /// function: it never waits.
+    pub fn saw(&self, head: &impl Head) {
+        let shared = &self.pool.shared;
+        let observation = Observation::status(head.status().as_u16()).headers(head.headers());
+        let signal = shared.table.read(&observation, shared.clock().wall()).signal;
+        if signal.is_throttle() && shared.gated {
+            let pass = Pass { at: self.sent_at, probe: false };
+            shared.node.report(shared.level(signal.scope), pass, &signal, shared.clock().now());
+        }
+    }
+
+    /// Tells how many tokens were really used.
+    pub fn used_tokens(&self, kind: TokenKind, tokens: u64) {
+        let shared = &self.pool.shared;
+        shared.tell(shared.clock().now(), || Event::TokensUsed { kind, tokens });
+    }
+
+    /// Keeps the request counted as in flight until the guard is dropped: to be moved into a stream that outlives the
+    /// call.
+    #[must_use = "the request is counted until the guard is dropped"]
+    pub fn permit(&self) -> InFlight {
+        InFlight(OwnedPermit::new(Arc::clone(&self.pool.shared.node)))
+    }
+}
+
+/// The head of an answer.
+pub trait Head {
+    /// Its status.
+    fn status(&self) -> StatusCode;
+    /// Its headers.
+    fn headers(&self) -> &HeaderMap;
+}
+
+impl Head for http::response::Parts {
+    fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+}
+
+impl<B> Head for http::Response<B> {
+    fn status(&self) -> StatusCode {
+        self.status()
+    }
+
+    fn headers(&self) -> &HeaderMap {
+        self.headers()
+    }
+}
+
+#[cfg(feature = "reqwest")]
+impl Head for reqwest::Response {
+    fn status(&self) -> StatusCode {
+        self.status()
+    }
+
+    fn headers(&self) -> &HeaderMap {
+        self.headers()
+    }
+}
+
+/// A request that is still under way although its call has ended.
+pub struct InFlight(#[expect(dead_code, reason = "held for its drop")] OwnedPermit);
+
+impl std::fmt::Debug for InFlight {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("InFlight").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,144 @@
+//! Making an engine.
+
+use std::sync::{Arc, Mutex};
+
+use crate::clock::{Clock, SharedDice};
+use crate::core::budget::BudgetSettings;
+use crate::core::setting::{InvalidSetting, within};
+use crate::event::sink::{GaugeSource, Sink};
+use crate::gate::{Gate, Trunk};
+use crate::run::engine::{Engine, Forbear, Registry};
+
+/// An engine in the making.
+///
+/// | field | default | why |
+/// |---|---|---|
+/// | `gate` | [`Gate::local`] | one caller's throttle is news for all callers of the pool |
+/// | `sink` | none | without one no event is built |
+/// | `budget` | [`BudgetSettings::default`] | a failing provider is not fed with retries |
+/// | `replicas` | unknown | only where no shared gate knows it |
+/// | `observe_only` | off | |
+/// | `seed` | from the operating system | |
+///
+/// Environment, read once by [`ForbearBuilder::build`], for the moment when there is no time to deploy:
+/// `FORBEAR_GATE=off` turns the gate off, `FORBEAR_OBSERVE_ONLY=1` turns `observe_only` on. Other values are refused.
+#[must_use = "an engine is made by `build`"]
+#[derive(Default)]
+pub struct ForbearBuilder {
+    gate: Gate,
+    sink: Option<Arc<dyn Sink>>,
+    observe_only: bool,
+    budget: Option<Option<BudgetSettings>>,
+    replicas: Option<u32>,
+    seed: Option<u64>,
+}
+
+impl ForbearBuilder {
+    /// How calls hold each other back.
+    pub fn gate(mut self, gate: Gate) -> Self {
+        self.gate = gate;
+        self
+    }
+
+    /// Where events go. A tuple of sinks is a sink.
+    pub fn sink(mut self, sink: impl Sink) -> Self {
+        self.sink = Some(Arc::new(sink));
+        self
+    }
+
+    /// The budget of each pool for retries after transient failures.
+    pub fn budget(mut self, settings: BudgetSettings) -> Self {
+        self.budget = Some(Some(settings));
+        self
+    }
+
+    /// No budget: only a policy's attempts and deadline bound its retries.
+    pub fn no_budget(mut self) -> Self {
+        self.budget = Some(None);
+        self
+    }
+
+    /// How many processes share the pools, 1 to 100000: the pace after a shut is divided by it. Limits in metrics stay the
+    /// whole pool's.
+    pub fn replicas(mut self, replicas: u32) -> Self {
+        self.replicas = Some(replicas);
+        self
+    }
+
+    /// Classify and count, but never retry and never hold: to look before switching on.
+    pub fn observe_only(mut self) -> Self {
+        self.observe_only = true;
+        self
+    }
+
+    /// Dice that repeat, for tests.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Checks the settings and makes the engine. Must be called inside a tokio runtime only where time is paused.
+    ///
+    /// # Errors
+    /// The first setting outside its range.
+    pub fn build(self) -> Result<Forbear, InvalidSetting> {
+        self.build_with(|name| std::env::var(name).ok())
+    }
+
+    fn build_with(self, variable: impl Fn(&str) -> Option<String>) -> Result<Forbear, InvalidSetting> {
+        let budget = self.budget.unwrap_or_else(|| Some(BudgetSettings::default()));
+        if let Some(settings) = budget {
+            settings.check()?;
+        }
+        if let Some(replicas) = self.replicas {
+            within("forbear.replicas", replicas, 1..=100_000, "1 to 100000")?;
+        }
+        let gate = match variable("FORBEAR_GATE").as_deref() {
+            Some("off") => Gate::off(),
+            None | Some("") => self.gate,
+            Some(other) => return Err(InvalidSetting::new("FORBEAR_GATE", other, "off, or unset")),
+        };
+        let observe_only = match variable("FORBEAR_OBSERVE_ONLY").as_deref() {
+            Some("1") => true,
+            None | Some("" | "0") => self.observe_only,
+            Some(other) => return Err(InvalidSetting::new("FORBEAR_OBSERVE_ONLY", other, "1, 0, or unset")),
+        };
+        let dice = self.seed.map_or_else(SharedDice::from_system, SharedDice::from_seed);
+        let engine = Arc::new(Engine {
+            trunk: Arc::new(Trunk { clock: Clock::new(), dice }),
+            gate,
+            sink: self.sink,
+            observe_only,
+            budget,
+            replicas: self.replicas,
+            registry: Mutex::new(Registry::default()),
+        });
+        if let Some(sink) = &engine.sink {
+            let weak = Arc::downgrade(&engine);
+            sink.watch(weak as std::sync::Weak<dyn GaugeSource>);
+        }
+        Ok(Forbear { engine })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_turns_the_gate_off_and_nonsense_in_it_is_refused() {
+        let with = |value: &'static str| {
+            Forbear::builder().build_with(move |name| (name == "FORBEAR_GATE").then(|| value.to_owned()))
+        };
+        assert!(!with("off").expect("built").engine.is_gated());
+        assert!(with("").expect("built").engine.is_gated());
+        let refused = with("shut").expect_err("refused").to_string();
+        assert_eq!(refused, "FORBEAR_GATE is \"shut\"; allowed: off, or unset");
+    }
+
+    #[test]
+    fn a_number_of_replicas_outside_its_range_is_refused() {
+        let refused = Forbear::builder().replicas(0).build().expect_err("refused").to_string();
+        assert_eq!(refused, "forbear.replicas is 0; allowed: 1 to 100000");
+    }
+}

@@ -1,0 +1,95 @@
+//! One call in the making.
+
+use std::future::Future;
+
+use crate::core::estimate::Estimate;
+use crate::core::observation::Observation;
+use crate::core::policy::Policy;
+use crate::error::Error;
+use crate::run::attempt::Attempt;
+use crate::run::classify::{ByOutcome, ByRule, Observe};
+use crate::run::drive::drive;
+use crate::run::outcome::Settle;
+use crate::run::pool::Pool;
+
+/// A call at a pool under a policy. Made by [`Pool::call`]; [`Call::run`] carries it out.
+#[must_use = "nothing happens before `run`"]
+#[derive(Clone, Debug)]
+pub struct Call<'a, C = ByOutcome> {
+    pub(super) pool: &'a Pool,
+    pub(super) policy: &'a Policy,
+    pub(super) estimate: Option<Estimate>,
+    pub(super) may_wait: bool,
+    pub(super) observe: C,
+}
+
+impl<'a> Call<'a> {
+    pub(super) fn new(pool: &'a Pool, policy: &'a Policy) -> Self {
+        Self { pool, policy, estimate: None, may_wait: true, observe: ByOutcome }
+    }
+
+    /// Observes what the operation returns by this rule, for types the engine does not know.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use forbear::{Forbear, Observation, Policy, provider};
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let pool = Forbear::builder().build()?.pool(provider::generic(), ["files"]).build()?;
+    /// # let policy = Policy::interactive(Duration::from_secs(5)).build()?;
+    /// let text = pool
+    ///     .call(&policy)
+    ///     .classify(|read: &Result<String, u16>| match read {
+    ///         Ok(_) => Observation::ok(),
+    ///         Err(status) => Observation::status(*status),
+    ///     })
+    ///     .run(|attempt| async move { if attempt.number() < 3 { Err(503) } else { Ok("done".to_owned()) } })
+    ///     .await?;
+    /// assert_eq!(text, "done");
+    /// # Ok(()) }
+    /// ```
+    pub fn classify<R, F>(self, rule: F) -> Call<'a, ByRule<F>>
+    where
+        F: for<'r> Fn(&'r R) -> Observation<'r>,
+    {
+        let Self { pool, policy, estimate, may_wait, .. } = self;
+        Call { pool, policy, estimate, may_wait, observe: ByRule(rule) }
+    }
+}
+
+impl<C> Call<'_, C> {
+    /// The tokens this call is expected to use.
+    pub fn tokens(mut self, estimate: Estimate) -> Self {
+        self.estimate = Some(estimate);
+        self
+    }
+
+    /// Refuses at once where the call would have to wait at the gate.
+    pub fn no_wait(mut self) -> Self {
+        self.may_wait = false;
+        self
+    }
+
+    /// Carries the call out: asks the gate, makes attempts, waits between them, and ends by the deadline.
+    ///
+    /// The operation is run once per attempt. It must not retry by itself: one layer retries, and this is it.
+    ///
+    /// # Errors
+    /// The call ended without success; see [`Error`]. An answer that is no success (a 404, an exhausted 429) is an error
+    /// that gives the answer back whole.
+    ///
+    /// # Cancel safety
+    /// The future may be dropped at any await point: an attempt in flight is dropped with it, a place in the queue is
+    /// given up without cost to others, and a throttle whose headers were seen is still reported to the pool.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime with its timer enabled, as soon as something has to wait.
+    pub fn run<R, F, Fut>(self, operation: F) -> impl Future<Output = Result<R::Value, Error<R>>>
+    where
+        R: Settle,
+        C: Observe<R>,
+        F: FnMut(Attempt<'_>) -> Fut,
+        Fut: Future<Output = R>,
+    {
+        drive(self, operation)
+    }
+}

@@ -1,0 +1,57 @@
+//! The two ways an outcome is observed: by its own type, or by a rule of the call site.
+
+use std::future::Future;
+
+use bytes::Bytes;
+
+use crate::core::observation::Observation;
+use crate::run::outcome::Outcome;
+
+/// How a call observes what its operation returned. Implemented by [`ByOutcome`] and [`ByRule`].
+pub trait Observe<R> {
+    /// Whether [`Observe::peek`] must run first.
+    fn wants_peek(&self, outcome: &R) -> bool;
+
+    /// Reads the first bytes of the body and puts them back.
+    fn peek(&self, outcome: R) -> impl Future<Output = (R, Option<Bytes>)>;
+
+    /// What the outcome shows.
+    fn observation<'r>(&self, outcome: &'r R, body: Option<&'r [u8]>) -> Observation<'r>;
+}
+
+/// The outcome's own type says how it is observed.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct ByOutcome;
+
+impl<R: Outcome> Observe<R> for ByOutcome {
+    fn wants_peek(&self, outcome: &R) -> bool {
+        outcome.wants_peek()
+    }
+
+    fn peek(&self, outcome: R) -> impl Future<Output = (R, Option<Bytes>)> {
+        outcome.peek()
+    }
+
+    fn observation<'r>(&self, outcome: &'r R, body: Option<&'r [u8]>) -> Observation<'r> {
+        outcome.observation(body)
+    }
+}
+
+/// A rule of the call site says how the outcome is observed.
+#[derive(Clone, Copy, Debug)]
+pub struct ByRule<F>(pub(super) F);
+
+impl<R, F: for<'r> Fn(&'r R) -> Observation<'r>> Observe<R> for ByRule<F> {
+    fn wants_peek(&self, _: &R) -> bool {
+        false
+    }
+
+    fn peek(&self, outcome: R) -> impl Future<Output = (R, Option<Bytes>)> {
+        std::future::ready((outcome, None))
+    }
+
+    fn observation<'r>(&self, outcome: &'r R, _: Option<&'r [u8]>) -> Observation<'r> {
+        (self.0)(outcome)
+    }
+}

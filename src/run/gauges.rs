@@ -1,0 +1,128 @@
+//! What an engine shows when it is asked: states, quotas, policies.
+
+use std::time::Duration;
+
+use crate::core::gate::Look;
+use crate::core::moment::{Moment, WallTime};
+use crate::core::policy::Policy;
+use crate::event::GateState;
+use crate::event::sink::{GaugeSource, Sample};
+use crate::gate::Node;
+use crate::run::engine::Engine;
+use crate::run::pool::Shared;
+
+type Visit<'v> = &'v mut dyn FnMut(Sample<'_>);
+
+impl GaugeSource for Engine {
+    fn sample(&self, visit: &mut dyn FnMut(Sample<'_>)) {
+        let version = [("version", env!("CARGO_PKG_VERSION")), ("schema", crate::event::SCHEMA)];
+        visit(Sample::new("forbear_build_info", None, &version, 1.0));
+        visit(Sample::new("forbear_gate_info", None, &[("mode", self.gate.as_str())], 1.0));
+        if let Some(replicas) = self.replicas {
+            visit(Sample::new("forbear_replicas", None, &[], f64::from(replicas)));
+        }
+        let now = self.trunk.clock.now();
+        let wall = self.trunk.clock.wall();
+        let pools: Vec<_> = self.registry().pools.values().filter_map(std::sync::Weak::upgrade).collect();
+        for pool in &pools {
+            sample_pool(pool, now, wall, visit);
+        }
+    }
+}
+
+fn sample_pool(pool: &Shared, now: Moment, wall: WallTime, visit: Visit<'_>) {
+    sample_gate(&pool.node, now, wall, visit);
+    let labels = Some(pool.node.labels());
+    let in_flight = [
+        ("attempting", f64::from(pool.node.in_flight())),
+        ("sleeping", f64::from(pool.sleeping())),
+        ("at_gate", pool.node.waiting() as f64),
+    ];
+    for (state, calls) in in_flight {
+        visit(Sample::new("forbear_calls_in_flight", labels, &[("state", state)], calls));
+    }
+    sample_quotas(pool, now, wall, visit);
+    for policy in pool.policies() {
+        sample_policy(pool, policy, visit);
+    }
+}
+
+/// A pool is as shut as the most shut level of its path.
+fn sample_gate(leaf: &Node, now: Moment, wall: WallTime, visit: Visit<'_>) {
+    let labels = Some(leaf.labels());
+    let mut worst = leaf.look(now);
+    let mut level = leaf;
+    while let Some(parent) = level.parent() {
+        level = parent;
+        worst = worse(worst, level.look(now));
+    }
+    let state = match worst {
+        Look::Flowing => GateState::Flowing,
+        Look::Paced(_) => GateState::Paced,
+        Look::Shut(_) => GateState::Shut,
+    };
+    for known in GateState::ALL {
+        let holds = f64::from(u8::from(*known == state));
+        visit(Sample::new("forbear_gate_state", labels, &[("state", known.as_str())], holds));
+    }
+    if let Look::Shut(shut) = worst {
+        let until = wall.after(now.until(shut.until)).elapsed_since_epoch().as_secs_f64();
+        let class = [("limit_class", shut.class.as_str())];
+        visit(Sample::new("forbear_gate_shut_until_timestamp_seconds", labels, &class, until));
+    }
+}
+
+fn worse(a: Look, b: Look) -> Look {
+    let rank = |look: &Look| match look {
+        Look::Flowing => (0, Moment::START),
+        Look::Paced(_) => (1, Moment::START),
+        Look::Shut(shut) => (2, shut.until),
+    };
+    if rank(&b) > rank(&a) { b } else { a }
+}
+
+fn sample_quotas(pool: &Shared, now: Moment, wall: WallTime, visit: Visit<'_>) {
+    let labels = Some(pool.node.labels());
+    let board = pool.board();
+    for limit in &board.configured {
+        let quota = [
+            ("dimension", limit.dimension().as_str()),
+            ("window", limit.quota_window().as_str()),
+            ("origin", "config"),
+        ];
+        visit(Sample::new("forbear_quota_limit", labels, &quota, limit.amount() as f64));
+    }
+    for (reading, read_at) in board.readings() {
+        let quota =
+            [("dimension", reading.dimension.as_str()), ("window", reading.window.as_str()), ("origin", "header")];
+        if let Some(limit) = reading.limit {
+            visit(Sample::new("forbear_quota_limit", labels, &quota, limit as f64));
+        }
+        if let Some(remaining) = reading.remaining {
+            visit(Sample::new("forbear_quota_remaining", labels, &quota, remaining as f64));
+        }
+        let age: Duration = read_at.until(now);
+        let observed = wall.elapsed_since_epoch().saturating_sub(age).as_secs_f64();
+        visit(Sample::new("forbear_quota_observed_timestamp_seconds", labels, &quota[..2], observed));
+        if let Some(reset) = reading.reset {
+            let at = observed + reset.as_secs_f64();
+            visit(Sample::new("forbear_quota_reset_timestamp_seconds", labels, &quota[..2], at));
+        }
+    }
+}
+
+fn sample_policy(pool: &Shared, policy: &Policy, visit: Visit<'_>) {
+    let seconds = |duration: Duration| duration.as_secs_f64();
+    let parameters = [
+        ("base_seconds", seconds(policy.base)),
+        ("factor", policy.factor),
+        ("cap_seconds", seconds(policy.cap)),
+        ("header_cap_seconds", seconds(policy.header_cap)),
+        ("deadline_seconds", seconds(policy.deadline)),
+        ("attempts", f64::from(policy.attempts)),
+    ];
+    for (parameter, value) in parameters {
+        let labels = [("policy", policy.name()), ("parameter", parameter)];
+        visit(Sample::new("forbear_policy_parameter", Some(pool.node.labels()), &labels, value));
+    }
+}

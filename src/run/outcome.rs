@@ -1,0 +1,149 @@
+//! What an operation may return, and how it is observed.
+
+use std::convert::Infallible;
+use std::future::Future;
+
+use bytes::Bytes;
+
+use crate::core::observation::{Observation, TransportFailure};
+
+/// What the caller gets back: the value of a success, or the outcome whole.
+pub trait Settle: Sized {
+    /// What a success is unwrapped to.
+    type Value;
+
+    /// The value, or the outcome as it was.
+    ///
+    /// # Errors
+    /// The outcome holds no value.
+    fn settle(self) -> Result<Self::Value, Self>;
+}
+
+impl<T, E> Settle for Result<T, E> {
+    type Value = T;
+
+    fn settle(self) -> Result<T, Self> {
+        self.map_err(Err)
+    }
+}
+
+impl<B> Settle for http::Response<B> {
+    type Value = Self;
+
+    fn settle(self) -> Result<Self, Self> {
+        Ok(self)
+    }
+}
+
+/// An outcome the engine can observe by itself.
+///
+/// Ready for `http::Response<B>` with `B:` [`PeekBody`], for `reqwest::Response` (feature `reqwest`), and for
+/// `Result<T, E>` of those with `E:` [`Failure`]. For anything else see [`Call::classify`](crate::Call::classify).
+pub trait Outcome: Settle {
+    /// Whether [`Outcome::peek`] must run before the outcome is classified.
+    fn wants_peek(&self) -> bool {
+        false
+    }
+
+    /// Reads the first [`BODY_EXCERPT_BYTES`](crate::core::observation::BODY_EXCERPT_BYTES) of the body and puts them
+    /// back. Cut at the attempt's deadline.
+    fn peek(self) -> impl Future<Output = (Self, Option<Bytes>)> {
+        std::future::ready((self, None))
+    }
+
+    /// What the outcome shows; `body` is what [`Outcome::peek`] read.
+    fn observation<'a>(&'a self, body: Option<&'a [u8]>) -> Observation<'a>;
+}
+
+/// A body whose first bytes can be looked at.
+pub trait PeekBody {
+    /// The first bytes, if they are there.
+    fn excerpt(&self) -> Option<&[u8]>;
+}
+
+impl PeekBody for () {
+    fn excerpt(&self) -> Option<&[u8]> {
+        None
+    }
+}
+
+impl PeekBody for Bytes {
+    fn excerpt(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+}
+
+impl PeekBody for Vec<u8> {
+    fn excerpt(&self) -> Option<&[u8]> {
+        Some(self)
+    }
+}
+
+impl PeekBody for String {
+    fn excerpt(&self) -> Option<&[u8]> {
+        Some(self.as_bytes())
+    }
+}
+
+impl<B: PeekBody> Outcome for http::Response<B> {
+    fn observation<'a>(&'a self, body: Option<&'a [u8]>) -> Observation<'a> {
+        let seen = Observation::status(self.status().as_u16()).headers(self.headers());
+        match body.or_else(|| self.body().excerpt()) {
+            Some(body) => seen.body(body),
+            None => seen,
+        }
+    }
+}
+
+/// An error of a client, as far as the engine needs to know it: was the request sent?
+pub trait Failure {
+    /// How the attempt failed.
+    fn failure(&self) -> TransportFailure;
+}
+
+impl Failure for Infallible {
+    fn failure(&self) -> TransportFailure {
+        match *self {}
+    }
+}
+
+impl Failure for std::io::Error {
+    fn failure(&self) -> TransportFailure {
+        use std::io::ErrorKind::{AddrNotAvailable, ConnectionRefused, HostUnreachable, NetworkUnreachable, TimedOut};
+        match self.kind() {
+            ConnectionRefused | HostUnreachable | NetworkUnreachable | AddrNotAvailable => TransportFailure::Connect,
+            TimedOut => TransportFailure::Timeout,
+            _ => TransportFailure::Broken,
+        }
+    }
+}
+
+/// An error nobody can look into: the request may have been sent.
+impl Failure for Box<dyn std::error::Error + Send + Sync> {
+    fn failure(&self) -> TransportFailure {
+        self.downcast_ref::<std::io::Error>().map_or(TransportFailure::Broken, Failure::failure)
+    }
+}
+
+impl<T: Outcome, E: Failure> Outcome for Result<T, E> {
+    fn wants_peek(&self) -> bool {
+        self.as_ref().is_ok_and(Outcome::wants_peek)
+    }
+
+    async fn peek(self) -> (Self, Option<Bytes>) {
+        match self {
+            Ok(outcome) => {
+                let (outcome, body) = outcome.peek().await;
+                (Ok(outcome), body)
+            }
+            Err(error) => (Err(error), None),
+        }
+    }
+
+    fn observation<'a>(&'a self, body: Option<&'a [u8]>) -> Observation<'a> {
+        match self {
+            Ok(outcome) => outcome.observation(body),
+            Err(error) => Observation::failure(error.failure()),
+        }
+    }
+}

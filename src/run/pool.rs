@@ -1,0 +1,201 @@
+//! A capacity pool and its handle.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+use crate::clock::Clock;
+use crate::core::budget::Budget;
+use crate::core::limit::Limit;
+use crate::core::moment::Moment;
+use crate::core::path;
+use crate::core::policy::Policy;
+use crate::core::rule::Table;
+use crate::core::setting::{InvalidSetting, within};
+use crate::core::signal::{Quotas, Scope};
+use crate::event::{Event, PoolLabels};
+use crate::gate::Node;
+use crate::run::call::Call;
+use crate::run::engine::Engine;
+use crate::run::quota_board::QuotaBoard;
+
+/// The most levels a path may have.
+const DEEPEST: usize = 8;
+/// The most policies whose parameters are shown.
+const MOST_POLICIES: usize = 16;
+
+/// A capacity pool: what shares one quota. Cheap to clone; clones are the same pool.
+#[derive(Clone)]
+pub struct Pool {
+    pub(super) shared: Arc<Shared>,
+}
+
+impl Pool {
+    /// A call under this policy. Nothing happens before [`Call::run`].
+    pub fn call<'a>(&'a self, policy: &'a Policy) -> Call<'a> {
+        Call::new(self, policy)
+    }
+
+    /// Provider and pool as they stand in labels.
+    #[must_use]
+    pub fn labels(&self) -> &PoolLabels {
+        self.shared.node.labels()
+    }
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool").field("labels", self.labels()).finish_non_exhaustive()
+    }
+}
+
+/// A [`Pool`] in the making.
+#[must_use = "a pool is made by `build`"]
+pub struct PoolBuilder {
+    engine: Arc<Engine>,
+    table: Table,
+    path: Vec<String>,
+    limits: Vec<Limit>,
+}
+
+impl PoolBuilder {
+    pub(super) fn new(engine: Arc<Engine>, table: Table, path: Vec<String>) -> Self {
+        Self { engine, table, path, limits: Vec::new() }
+    }
+
+    /// A quota the pool is known to have. What headers say beats it.
+    pub fn limit(mut self, limit: Limit) -> Self {
+        self.limits.push(limit);
+        self
+    }
+
+    /// Checks path and limits and makes the pool, or finds it where it was made before.
+    ///
+    /// # Errors
+    /// A path without names, deeper than 8, or with an empty name; a limit outside its range.
+    pub fn build(self) -> Result<Pool, InvalidSetting> {
+        within("pool.path (names)", self.path.len(), 1..=DEEPEST, "1 to 8 names")?;
+        if self.path.iter().any(String::is_empty) {
+            return Err(InvalidSetting::new("pool.path", &self.path, "no empty name"));
+        }
+        self.limits.iter().try_for_each(Limit::check)?;
+
+        let mut registry = self.engine.registry();
+        let key = (self.table.id, self.path);
+        let known = registry.pools.get(&key).and_then(Weak::upgrade);
+        let shared = match known {
+            Some(shared) => shared,
+            None => {
+                let node = self.engine.node(&mut registry, &self.table, &key.1);
+                let shared = Arc::new(Shared::new(&self.engine, self.table, key.1.len(), node));
+                registry.pools.retain(|_, pool| pool.strong_count() > 0);
+                registry.pools.insert(key, Arc::downgrade(&shared));
+                shared
+            }
+        };
+        drop(registry);
+        if !self.limits.is_empty() {
+            shared.board().configured = self.limits;
+            shared.tell_gate_the_interval();
+        }
+        Ok(Pool { shared })
+    }
+}
+
+/// What all handles of a pool share.
+pub(super) struct Shared {
+    pub(super) engine: Arc<Engine>,
+    pub(super) table: Table,
+    pub(super) node: Arc<Node>,
+    depth: usize,
+    /// Whether a gate holds calls back.
+    pub(super) gated: bool,
+    /// Whether anybody needs the numbers of calls and requests: gate, budget or sink.
+    pub(super) counted: bool,
+    budget: Option<Mutex<Budget>>,
+    quotas: Mutex<QuotaBoard>,
+    /// Calls that sleep between two attempts.
+    pub(super) sleeping: AtomicU32,
+    policies: [OnceLock<Policy>; MOST_POLICIES],
+}
+
+impl Shared {
+    fn new(engine: &Arc<Engine>, table: Table, depth: usize, node: Arc<Node>) -> Self {
+        let now = engine.trunk.clock.now();
+        Self {
+            table,
+            depth,
+            gated: engine.is_gated(),
+            counted: engine.is_gated() || engine.budget.is_some() || node.is_heard(),
+            budget: engine.budget.map(|settings| Mutex::new(Budget::new(settings, now))),
+            quotas: Mutex::default(),
+            sleeping: AtomicU32::new(0),
+            policies: [const { OnceLock::new() }; MOST_POLICIES],
+            node,
+            engine: Arc::clone(engine),
+        }
+    }
+
+    pub(super) fn clock(&self) -> &Clock {
+        &self.engine.trunk.clock
+    }
+
+    /// The level (0 = widest) of this pool's path that a limit of `scope` shuts.
+    pub(super) fn level(&self, scope: Option<Scope>) -> usize {
+        path::level(self.table.scopes, self.depth, scope)
+    }
+
+    /// Builds an event only if somebody listens.
+    pub(super) fn tell<'e>(&self, now: Moment, event: impl FnOnce() -> Event<'e>) {
+        if self.node.is_heard() {
+            self.node.tell(now, &event());
+        }
+    }
+
+    /// Takes a retry from the budget, if there is one to take or no budget at all.
+    pub(super) fn withdraw(&self, now: Moment) -> bool {
+        self.budget
+            .as_ref()
+            .is_none_or(|budget| budget.lock().unwrap_or_else(PoisonError::into_inner).withdraw(self.node.calls(), now))
+    }
+
+    pub(super) fn board(&self) -> MutexGuard<'_, QuotaBoard> {
+        self.quotas.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes what an answer says of quotas.
+    pub(super) fn note(&self, quotas: &Quotas, now: Moment) {
+        if quotas.is_empty() {
+            return;
+        }
+        self.board().note(quotas, now);
+        for reading in quotas.iter() {
+            self.tell(now, || Event::QuotaRead { reading: *reading });
+        }
+        self.tell_gate_the_interval();
+    }
+
+    fn tell_gate_the_interval(&self) {
+        let interval = self.board().request_interval(self.engine.replicas.unwrap_or(1));
+        if let Some(interval) = interval {
+            self.node.with_core(|core| core.know_interval(interval));
+        }
+    }
+
+    /// Remembers a policy so that its parameters can be shown; the seventeenth and later are not.
+    pub(super) fn remember(&self, policy: &Policy) {
+        for slot in &self.policies {
+            if slot.get_or_init(|| policy.clone()).name == policy.name {
+                return;
+            }
+        }
+    }
+
+    /// The policies seen so far.
+    pub(super) fn policies(&self) -> impl Iterator<Item = &Policy> {
+        self.policies.iter().map_while(OnceLock::get)
+    }
+
+    pub(super) fn sleeping(&self) -> u32 {
+        self.sleeping.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,58 @@
+//! What is known of a pool's quotas: as configured, and as the provider's answers say.
+
+use std::time::Duration;
+
+use crate::core::limit::Limit;
+use crate::core::moment::Moment;
+use crate::core::signal::{Dimension, QuotaReading, QuotaWindow, Quotas};
+
+/// The last reading of each quota, and when it was read.
+#[derive(Debug, Default)]
+pub(super) struct QuotaBoard {
+    pub(super) configured: Vec<Limit>,
+    readings: Vec<(QuotaReading, Moment)>,
+}
+
+impl QuotaBoard {
+    /// Notes an answer's readings; a field it does not tell keeps its last value.
+    pub(super) fn note(&mut self, quotas: &Quotas, now: Moment) {
+        for new in quotas.iter() {
+            let known =
+                self.readings.iter_mut().find(|(old, _)| (old.dimension, old.window) == (new.dimension, new.window));
+            match known {
+                Some((old, at)) => {
+                    old.limit = new.limit.or(old.limit);
+                    old.remaining = new.remaining.or(old.remaining);
+                    old.reset = new.reset;
+                    *at = now;
+                }
+                None => self.readings.push((*new, now)),
+            }
+        }
+    }
+
+    /// The last readings, each with its time.
+    pub(super) fn readings(&self) -> &[(QuotaReading, Moment)] {
+        &self.readings
+    }
+
+    /// The time one request is granted per, from the limit on requests per minute: what headers say beats configuration.
+    pub(super) fn request_interval(&self, replicas: u32) -> Option<Duration> {
+        let told = self.readings.iter().find_map(|(reading, _)| match *reading {
+            QuotaReading {
+                dimension: Dimension::Requests, window: QuotaWindow::Minute, limit: Some(limit), ..
+            } => Some((limit, Duration::from_secs(60))),
+            _ => None,
+        });
+        let set = || {
+            let limit = self
+                .configured
+                .iter()
+                .find(|limit| limit.dimension() == Dimension::Requests && limit.quota_window() != QuotaWindow::Day)?;
+            Some((limit.amount(), limit.window()))
+        };
+        let (amount, window) = told.or_else(set)?;
+        let amount = u32::try_from(amount).unwrap_or(u32::MAX);
+        if amount == 0 { None } else { Some(window.saturating_mul(replicas) / amount) }
+    }
+}
