@@ -1,1 +1,3 @@
 //! A provider that throttles.
+
+pub mod limits;
