@@ -70,7 +70,9 @@ impl Bucket {
 
     fn time_to(&self, level: i128) -> Duration {
         let missing = (level - self.level).max(0);
-        Duration::from_nanos(u64::try_from(missing.div_euclid(self.amount) + i128::from(missing % self.amount > 0)).unwrap_or(u64::MAX))
+        Duration::from_nanos(
+            u64::try_from(missing.div_euclid(self.amount) + i128::from(missing % self.amount > 0)).unwrap_or(u64::MAX),
+        )
     }
 }
 

@@ -33,5 +33,6 @@ pub use episode::{Failure, FailureKind, Overload, Period};
 pub use meter::Meter;
 pub use settings::{Algorithm, Limits};
 pub use spread::Spread;
+pub(crate) use told::whole_seconds;
 pub use told::{RetryAfter, Told};
 pub use verdict::{Axis, Cost, Throttle, Verdict};

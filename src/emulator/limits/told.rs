@@ -84,7 +84,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 
 /// Rounded up to whole seconds.
 pub(crate) fn whole_seconds(wait: Duration) -> Duration {
-    Duration::from_secs(wait.as_secs() + u64::from(wait.subsec_nanos() > 0))
+    Duration::from_secs(wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0)))
 }
 
 fn times(wait: Duration, factor: f64) -> Duration {
