@@ -1,0 +1,550 @@
+//! The shape of the source, checked: which room may import which, who reads the clock, how long a file may be.
+//!
+//! Works on the tokens of each file, so comments, strings and layout mean nothing, and `use` groups, paths inside
+//! expressions and macros mean what they say. Code under `#[cfg(test)]` is exempt from arrows and clock.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+// ---------------------------------------------------------------------------------------------------------- the rules
+
+/// Each room with the rooms it may import; what those may import it may import too. A room is a file or folder under
+/// `src/`, or the part of one that stands apart.
+const ROOMS: &[(&str, &[&str])] = &[
+    ("core", &[]),
+    ("error", &["core"]),
+    ("clock", &["core"]),
+    ("event", &["core"]),
+    ("provider", &["core"]),
+    ("telemetry", &["event", "clock"]),
+    ("store", &["event", "clock"]),
+    ("gate", &["store", "clock"]),
+    ("diagnose", &["event"]),
+    ("run", &["gate", "diagnose", "clock", "error"]),
+    ("layer", &["run", "clock"]),
+    ("emulator::limits", &["core"]),
+    ("emulator", &["emulator::limits", "provider", "core", "clock"]),
+    ("simulate", &["diagnose", "emulator::limits", "provider", "event", "core"]),
+    ("guide", &[]),
+];
+
+/// Files whose imports are free: the crate's root composes the rooms, and the command line is a crate of its own.
+const FREE: &[&str] = &["lib", "bin"];
+
+/// The one file that reads time, sleeps and rolls dice.
+const CLOCK: &str = "src/clock.rs";
+
+/// Ends of paths that only [`CLOCK`] may name. `clippy.toml` bans the same by whole path; here a line that switches
+/// that lint off is found too.
+const CLOCK_ONLY: &[&[&str]] = &[
+    &["Instant", "now"],
+    &["SystemTime", "now"],
+    &["time", "sleep"],
+    &["time", "sleep_until"],
+    &["time", "timeout"],
+    &["time", "timeout_at"],
+    &["time", "interval"],
+    &["time", "interval_at"],
+    &["thread", "sleep"],
+    &["rand", "rng"],
+    &["rand", "random"],
+    &["clippy", "disallowed_methods"],
+    &["clippy", "disallowed_types"],
+];
+
+const MOST_LINES: usize = 500;
+const MOST_LINES_P90: usize = 300;
+const MOST_LINES_MEDIAN: usize = 150;
+const LEAST_DOC_PERCENT: usize = 20;
+
+// ------------------------------------------------------------------------------------------------- the rules, applied
+
+#[test]
+fn every_import_follows_an_arrow() {
+    let sources = sources();
+    let tests = test_files(&sources);
+    let exports = root_exports(&sources["src/lib.rs"]);
+    let wrong = sources
+        .iter()
+        .filter(|(file, _)| !tests.iter().any(|test| file.starts_with(test)))
+        .flat_map(|(file, text)| wrong_arrows(file, text, &exports));
+    assert_none(wrong, "imports against the arrows");
+}
+
+#[test]
+fn every_room_has_its_arrows() {
+    let unknown = sources().into_keys().filter(|file| {
+        let module = module_of(file);
+        room_of(&module).is_none() && !FREE.contains(&module[0].as_str())
+    });
+    assert_none(unknown.map(|file| format!("{file}: its room has no row in ROOMS")), "unknown rooms");
+}
+
+#[test]
+fn no_arrow_leads_back() {
+    let cycles = ROOMS.iter().filter(|(room, arrows)| arrows.iter().any(|next| reachable(next).contains(room)));
+    assert_none(cycles.map(|(room, _)| format!("{room}: an arrow leads back to it")), "cycles");
+}
+
+#[test]
+fn only_the_clock_reads_time_sleeps_or_rolls_dice() {
+    let sources = sources();
+    let tests = test_files(&sources);
+    let wrong = sources
+        .iter()
+        .filter(|(file, _)| *file != CLOCK && !tests.iter().any(|test| file.starts_with(test)))
+        .flat_map(|(file, text)| clock_uses(file, text));
+    assert_none(wrong, "clock and dice outside of src/clock.rs");
+}
+
+#[test]
+fn files_are_small_and_documented() {
+    let sizes: Vec<_> = sources().iter().map(|(file, text)| Size::of(file, text)).collect();
+    assert_none(too_large(&sizes).into_iter(), "sizes");
+}
+
+fn assert_none(found: impl Iterator<Item = String>, what: &str) {
+    let found: Vec<_> = found.collect();
+    assert!(found.is_empty(), "{what}:\n  {}\n", found.join("\n  "));
+}
+
+// ----------------------------------------------------------------------------------------------------------- arrows
+
+/// What `file` imports though no arrow leads there; one line each, with what to do about it.
+fn wrong_arrows(file: &str, text: &str, exports: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+    let module = module_of(file);
+    if FREE.contains(&module[0].as_str()) {
+        return Vec::new();
+    }
+    let Some(from) = room_of(&module) else { return Vec::new() };
+    let mut wrong = Vec::new();
+    for used in scan(file, text).paths {
+        let Some(mut target) = used.from_root() else { continue };
+        if let Some(whole) = target.first().and_then(|name| exports.get(name)) {
+            target = whole.clone();
+        }
+        let (line, path) = (used.line, target.join("::"));
+        match room_of(&target) {
+            None => wrong.push(format!("{file}:{line}: `crate::{path}` is in no room and not re-exported by lib.rs")),
+            Some(to) if to == from || reachable(from).contains(&to) => {}
+            Some(to) => wrong.push(format!("{file}:{line}: {from} -> {to} is no arrow (`crate::{path}`)")),
+        }
+    }
+    wrong.dedup();
+    wrong
+}
+
+/// The room a module belongs to; the longest name that fits.
+fn room_of(module: &[String]) -> Option<&'static str> {
+    let fits =
+        |room: &&str| room.split("::").count() <= module.len() && room.split("::").zip(module).all(|(a, b)| a == b);
+    ROOMS.iter().map(|(room, _)| *room).filter(fits).max_by_key(|room| room.len())
+}
+
+/// Every room that an arrow, or several after each other, leads to from `room`.
+fn reachable(room: &str) -> Vec<&'static str> {
+    let mut found: Vec<&'static str> = Vec::new();
+    let mut next: Vec<&str> = vec![room];
+    while let Some(room) = next.pop() {
+        let arrows = ROOMS.iter().find(|(name, _)| *name == room).map_or(&[][..], |(_, arrows)| *arrows);
+        for arrow in arrows.iter().filter(|arrow| !found.contains(arrow)).collect::<Vec<_>>() {
+            found.push(arrow);
+            next.push(arrow);
+        }
+    }
+    found
+}
+
+/// What the crate's root re-exports: the name and where it really stands.
+fn root_exports(lib: &str) -> BTreeMap<String, Vec<String>> {
+    let own = scan("src/lib.rs", lib).paths.into_iter().filter(|path| path.segments.len() > 1);
+    own.filter_map(|path| Some((path.name.clone(), path.from_root()?))).collect()
+}
+
+/// `src/a/b.rs` and `src/a/b/mod.rs` are both `a::b`.
+fn module_of(file: &str) -> Vec<String> {
+    let inner = file.strip_prefix("src/").unwrap_or(file).trim_end_matches(".rs").trim_end_matches("/mod");
+    inner.split('/').map(str::to_owned).collect()
+}
+
+/// Where the modules declared under `#[cfg(test)]` stand, as beginnings of file names.
+fn test_files(sources: &BTreeMap<String, String>) -> Vec<String> {
+    let modules = sources.iter().flat_map(|(file, text)| scan(file, text).test_modules);
+    modules.flat_map(|module| [format!("src/{}.rs", module.join("/")), format!("src/{}/", module.join("/"))]).collect()
+}
+
+// ------------------------------------------------------------------------------------------------------------- clock
+
+fn clock_uses(file: &str, text: &str) -> Vec<String> {
+    let found = scan(file, text).paths.into_iter().filter_map(|path| {
+        let names: Vec<&str> = path.segments.iter().map(String::as_str).collect();
+        let banned = CLOCK_ONLY.iter().find(|banned| names.windows(banned.len()).any(|window| window == **banned))?;
+        Some(format!("{file}:{}: `{}` belongs to {CLOCK}", path.line, banned.join("::")))
+    });
+    found.collect()
+}
+
+// ------------------------------------------------------------------------------------------------------------- sizes
+
+/// A file's length and how much of it is documentation, without its test module.
+struct Size {
+    file: String,
+    lines: usize,
+    docs: usize,
+}
+
+impl Size {
+    fn of(file: &str, text: &str) -> Self {
+        let lines: Vec<_> = text.split('\n').take_while(|line| !line.starts_with("#[cfg(test)]")).collect();
+        let docs = lines.iter().filter(|line| ["///", "//!"].iter().any(|mark| line.trim_start().starts_with(mark)));
+        Self { file: file.to_owned(), lines: lines.len(), docs: docs.count() }
+    }
+}
+
+fn too_large(sizes: &[Size]) -> Vec<String> {
+    let mut lines: Vec<_> = sizes.iter().map(|size| size.lines).collect();
+    lines.sort_unstable();
+    let mut wrong: Vec<String> = sizes
+        .iter()
+        .filter(|size| size.lines > MOST_LINES)
+        .map(|size| format!("{}: {} lines without tests, at most {MOST_LINES}", size.file, size.lines))
+        .collect();
+    let (median, p90) = (lines[lines.len() / 2], lines[(lines.len() - 1) * 9 / 10]);
+    if median > MOST_LINES_MEDIAN {
+        wrong.push(format!("median {median} lines, at most {MOST_LINES_MEDIAN}"));
+    }
+    if p90 > MOST_LINES_P90 {
+        wrong.push(format!("90th percentile {p90} lines, at most {MOST_LINES_P90}"));
+    }
+    let (docs, all) = (sizes.iter().map(|size| size.docs).sum::<usize>(), lines.iter().sum::<usize>());
+    if docs * 100 < all * LEAST_DOC_PERCENT {
+        wrong.push(format!("{} % of the lines are documentation, at least {LEAST_DOC_PERCENT} %", docs * 100 / all));
+    }
+    wrong
+}
+
+// ---------------------------------------------------------------------------------------------------- reading source
+
+/// Every source file by its name from the project's root.
+fn sources() -> BTreeMap<String, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let (mut folders, mut found) = (vec![root.join("src")], BTreeMap::new());
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+            let path: PathBuf = entry.expect("an entry of a folder just listed").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let name = path.strip_prefix(root).expect("below the root").to_string_lossy().replace('\\', "/");
+                found.insert(name, std::fs::read_to_string(&path).expect("source is UTF-8"));
+            }
+        }
+    }
+    found
+}
+
+/// A path as it is written, groups taken apart: `use a::{b, c as d};` is `a::b` and `a::c`, called `d`.
+#[derive(Debug)]
+struct Used {
+    segments: Vec<String>,
+    /// What it is called here.
+    name: String,
+    line: usize,
+    /// The module it is written in.
+    module: Vec<String>,
+}
+
+impl Used {
+    /// The path from the crate's root, for those that start at `crate`, or leave their module by `super`.
+    fn from_root(&self) -> Option<Vec<String>> {
+        let supers = self.segments.iter().take_while(|name| *name == "super").count();
+        let (base, rest) = match self.segments.first()?.as_str() {
+            "crate" => (0, &self.segments[1..]),
+            "super" => (self.module.len().saturating_sub(supers), &self.segments[supers..]),
+            _ => return None,
+        };
+        let path: Vec<String> = self.module[..base].iter().chain(rest).cloned().collect();
+        // `pub(crate)` imports nothing.
+        (!path.is_empty()).then_some(path)
+    }
+}
+
+#[derive(Default)]
+struct Scan {
+    paths: Vec<Used>,
+    /// Modules declared under `#[cfg(test)]` with their body in another file.
+    test_modules: Vec<Vec<String>>,
+}
+
+fn scan(file: &str, text: &str) -> Scan {
+    let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("{file}: {error}"));
+    let mut scan = Scan::default();
+    walk(tokens, &module_of(file), &mut scan);
+    scan
+}
+
+fn walk(tokens: TokenStream, module: &[String], scan: &mut Scan) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut at = 0;
+    while at < tokens.len() {
+        match &tokens[at] {
+            TokenTree::Punct(hash) if hash.as_char() == '#' && is_test_only(&tokens[at + 1..]) => {
+                if matches!(&tokens[at + 1], TokenTree::Punct(_)) {
+                    return; // `#![cfg(test)]`: all of what it stands in
+                }
+                let end = end_of_item(&tokens, at + 2);
+                if let Some(name) = module_declared(&tokens[at + 2..end]) {
+                    scan.test_modules.push([module, &[name]].concat());
+                }
+                at = end;
+            }
+            TokenTree::Ident(word) if word == "mod" => {
+                if let (Some(TokenTree::Ident(name)), Some(TokenTree::Group(body))) =
+                    (tokens.get(at + 1), tokens.get(at + 2))
+                {
+                    walk(body.stream(), &[module, &[name.to_string()]].concat(), scan);
+                    at += 2;
+                }
+                at += 1;
+            }
+            TokenTree::Ident(_) => at = read_path(&tokens, at, Vec::new(), module, scan),
+            TokenTree::Group(group) => {
+                walk(group.stream(), module, scan);
+                at += 1;
+            }
+            _ => at += 1,
+        }
+    }
+}
+
+/// Reads the path that starts at `at`, behind `prefix`, into `scan`. Gives the place after it.
+fn read_path(tokens: &[TokenTree], mut at: usize, prefix: Vec<String>, module: &[String], scan: &mut Scan) -> usize {
+    let mut segments = prefix;
+    let line = tokens[at].span().start().line;
+    loop {
+        match tokens.get(at) {
+            Some(TokenTree::Ident(name)) => {
+                let name = name.to_string();
+                // `a::{self}` is `a`.
+                if name != "self" || segments.is_empty() {
+                    segments.push(name);
+                }
+            }
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
+                let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+                let mut inside = 0;
+                while inside < inner.len() {
+                    inside = match &inner[inside] {
+                        TokenTree::Punct(_) => inside + 1,
+                        _ => read_path(&inner, inside, segments.clone(), module, scan),
+                    };
+                }
+                return at + 1;
+            }
+            Some(TokenTree::Punct(glob)) if glob.as_char() == '*' && !segments.is_empty() => {
+                segments.push("*".to_owned());
+                at += 1;
+                break;
+            }
+            _ => break, // generic arguments
+        }
+        at += 1;
+        if !is_colons(&tokens[at.min(tokens.len())..]) {
+            break;
+        }
+        at += 2;
+    }
+    let mut name = segments.last().cloned().unwrap_or_default();
+    if let (Some(TokenTree::Ident(word)), Some(TokenTree::Ident(other))) = (tokens.get(at), tokens.get(at + 1)) {
+        if word == "as" {
+            name = other.to_string();
+            at += 2;
+        }
+    }
+    scan.paths.push(Used { segments, name, line, module: module.to_vec() });
+    at.max(1)
+}
+
+fn is_colons(tokens: &[TokenTree]) -> bool {
+    tokens.len() >= 2
+        && tokens[..2].iter().all(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ':'))
+}
+
+/// Whether an attribute, read from behind its `#`, compiles what it stands on for tests only.
+fn is_test_only(after_hash: &[TokenTree]) -> bool {
+    let inner = usize::from(matches!(after_hash.first(), Some(TokenTree::Punct(punct)) if punct.as_char() == '!'));
+    let Some(TokenTree::Group(attribute)) = after_hash.get(inner) else { return false };
+    let parts: Vec<TokenTree> = attribute.stream().into_iter().collect();
+    match &parts[..] {
+        [TokenTree::Ident(cfg), TokenTree::Group(condition)] if cfg == "cfg" => needs_test(condition.stream()),
+        _ => false,
+    }
+}
+
+/// `test`, or `all(…, test, …)`.
+fn needs_test(condition: TokenStream) -> bool {
+    let parts: Vec<TokenTree> = condition.into_iter().collect();
+    match &parts[..] {
+        [TokenTree::Ident(all), TokenTree::Group(inner)] if all == "all" => {
+            inner.stream().into_iter().any(|part| matches!(part, TokenTree::Ident(name) if name == "test"))
+        }
+        [TokenTree::Ident(name)] => name == "test",
+        _ => false,
+    }
+}
+
+/// The place after the item (or field) that starts at `at`, further attributes included.
+fn end_of_item(tokens: &[TokenTree], at: usize) -> usize {
+    let ends = |token: &TokenTree| match token {
+        TokenTree::Punct(punct) => matches!(punct.as_char(), ';' | ','),
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+        _ => false,
+    };
+    tokens[at..].iter().position(ends).map_or(tokens.len(), |end| at + end + 1)
+}
+
+/// The name in `… mod name;`.
+fn module_declared(item: &[TokenTree]) -> Option<String> {
+    match item {
+        [.., TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Punct(_)] if word == "mod" => {
+            Some(name.to_string())
+        }
+        _ => None,
+    }
+}
+
+// ------------------------------------------------------------------------------------------- the checks, checked
+
+fn arrows_of(file: &str, text: &str) -> Vec<String> {
+    wrong_arrows(
+        file,
+        text,
+        &root_exports("pub use crate::run::pool::Pool;\npub use crate::core::policy::{A, B as Policy};"),
+    )
+}
+
+#[test]
+fn an_import_against_the_arrows_is_named_with_file_line_and_arrow() {
+    let found = arrows_of("src/core/decide.rs", "use std::fmt;\n\nuse crate::gate::Waiter;\n");
+    assert_eq!(found, ["src/core/decide.rs:3: core -> gate is no arrow (`crate::gate::Waiter`)"]);
+    assert_eq!(arrows_of("src/run/drive.rs", "fn f() { crate::provider::generic() }").len(), 1);
+    assert_eq!(arrows_of("src/event/mod.rs", "macro_rules! m { () => { $crate::gate::X } }").len(), 1);
+    assert_eq!(arrows_of("src/core/call.rs", "use crate::clock::Clock;").len(), 1);
+    assert_eq!(arrows_of("src/core/call.rs", "use crate::*;").len(), 1);
+    assert_eq!(arrows_of("src/core/call.rs", "use crate::{core::*, gate::*};").len(), 1);
+}
+
+#[test]
+fn arrows_are_followed_over_several_rooms() {
+    let allowed = "use crate::core::moment::Moment;\nuse crate::event::Event;\nuse crate::store::Store;\nuse crate::clock::Clock;";
+    assert!(arrows_of("src/layer/tower.rs", allowed).is_empty());
+    assert!(arrows_of("src/run/mod.rs", allowed).is_empty());
+    assert_eq!(arrows_of("src/diagnose/mod.rs", allowed).len(), 2);
+}
+
+#[test]
+fn groups_are_taken_apart() {
+    let found = arrows_of(
+        "src/event/sink.rs",
+        "use crate::{\n    core::{call, gate},\n    run::{self, drive},\n    store,\n};",
+    );
+    let arrows: Vec<_> = found.iter().map(|line| line.split(" is no").next().unwrap_or_default()).collect();
+    assert_eq!(
+        arrows,
+        [
+            "src/event/sink.rs:3: event -> run",
+            "src/event/sink.rs:3: event -> run",
+            "src/event/sink.rs:4: event -> store"
+        ]
+    );
+}
+
+#[test]
+fn super_that_leaves_the_room_is_an_import() {
+    assert!(arrows_of("src/core/call.rs", "use super::decide::Decision;").is_empty());
+    assert_eq!(arrows_of("src/core/call.rs", "use super::super::run::Pool;").len(), 1);
+    assert_eq!(arrows_of("src/core/mod.rs", "use super::run::Pool;").len(), 1);
+    assert_eq!(arrows_of("src/core/mod.rs", "mod inner { use super::super::run::Pool; use super::call; }").len(), 1);
+}
+
+#[test]
+fn a_name_the_root_re_exports_stands_for_its_room() {
+    assert!(arrows_of("src/run/mod.rs", "use crate::{Policy, Pool};").is_empty());
+    assert_eq!(
+        arrows_of("src/core/call.rs", "use crate::Pool;"),
+        ["src/core/call.rs:1: core -> run is no arrow (`crate::run::pool::Pool`)"]
+    );
+    assert_eq!(
+        arrows_of("src/run/mod.rs", "use crate::Nothing;"),
+        ["src/run/mod.rs:1: `crate::Nothing` is in no room and not re-exported by lib.rs"]
+    );
+}
+
+#[test]
+fn the_simulator_reaches_the_emulators_limits_and_no_more_of_it() {
+    assert!(arrows_of("src/simulate/world.rs", "use crate::emulator::limits::Bucket;").is_empty());
+    assert_eq!(arrows_of("src/simulate/world.rs", "use crate::emulator::{limits, server};").len(), 1);
+    assert_eq!(arrows_of("src/emulator/limits.rs", "use crate::provider::openai;").len(), 1);
+    assert!(arrows_of("src/emulator/dialect.rs", "use crate::provider::openai;\nuse super::limits;").is_empty());
+}
+
+#[test]
+fn what_only_tests_compile_may_import_anything() {
+    let text = "use crate::core::gate;\n#[cfg(test)]\n#[allow(x)]\nmod tests { use crate::provider::openai; }\nfn f() { crate::run::f() }";
+    assert_eq!(arrows_of("src/event/mod.rs", text).len(), 1, "what stands behind the module is read again");
+    assert!(arrows_of("src/run/mod.rs", "#[cfg(all(test, feature = \"x\"))] use crate::provider::openai;").is_empty());
+    assert!(arrows_of("src/run/mod.rs", "#![cfg(test)]\nuse crate::provider::openai;").is_empty());
+    assert_eq!(arrows_of("src/run/mod.rs", "#[cfg(not(test))] use crate::provider::openai;").len(), 1);
+    assert_eq!(arrows_of("src/run/mod.rs", "#[cfg(any(test, feature = \"x\"))] use crate::provider::openai;").len(), 1);
+    let declared = BTreeMap::from([("src/run/mod.rs".to_owned(), "#[cfg(test)]\nmod cases;".to_owned())]);
+    assert_eq!(test_files(&declared), ["src/run/cases.rs", "src/run/cases/"]);
+}
+
+#[test]
+fn words_in_comments_and_strings_are_no_imports() {
+    let text = "/// See [`crate::run::Pool`].\n// crate::run::Pool\nconst A: &str = \"crate::run::Pool\";\npub(crate) fn f() {}";
+    assert!(arrows_of("src/core/call.rs", text).is_empty());
+}
+
+#[test]
+fn a_clock_read_elsewhere_is_found_however_it_is_written() {
+    let found = clock_uses("src/gate/mod.rs", "fn f() {\n    let t = tokio::time::Instant::now();\n}");
+    assert_eq!(found, ["src/gate/mod.rs:2: `Instant::now` belongs to src/clock.rs"]);
+    for text in [
+        "use tokio::time::{Sleep, sleep as nap};",
+        "use std::{thread::sleep, fmt};",
+        "fn f() { let now = std::time::SystemTime::now; }",
+        "fn f() { x.map(rand::random::<u64>) }",
+        "#![allow(clippy::disallowed_methods)]",
+        "fn f() { tokio::select! { _ = tokio::time::sleep(d) => {} } }",
+    ] {
+        assert_eq!(clock_uses("src/gate/mod.rs", text).len(), 1, "{text}");
+    }
+    let allowed = "use std::time::Duration; fn f(c: &Clock) { c.now(); c.sleep_until(m); }\n#[cfg(test)]\nmod tests { use tokio::time::sleep; }";
+    assert!(clock_uses("src/gate/mod.rs", allowed).is_empty());
+}
+
+#[test]
+fn a_file_too_long_is_named_and_its_tests_do_not_count() {
+    let documented = |lines: usize| "/// x\n".repeat(lines - 1);
+    let with_tests = format!("{}#[cfg(test)]\n{}", documented(MOST_LINES), documented(MOST_LINES));
+    let long = Size::of("src/long.rs", &documented(MOST_LINES + 1));
+    let small = || (0..20).map(|n| Size::of(&format!("src/{n}.rs"), &documented(100)));
+    assert!(too_large(&small().chain([Size::of("src/tested.rs", &with_tests)]).collect::<Vec<_>>()).is_empty());
+    assert_eq!(
+        too_large(&small().chain([long]).collect::<Vec<_>>()),
+        ["src/long.rs: 501 lines without tests, at most 500"]
+    );
+}
+
+#[test]
+fn many_long_files_and_little_documentation_are_found() {
+    let sizes =
+        |lines| (0..10).map(|n| Size { file: format!("src/{n}.rs"), lines, docs: lines / 4 }).collect::<Vec<_>>();
+    assert_eq!(too_large(&sizes(160)), ["median 160 lines, at most 150"]);
+    assert_eq!(too_large(&sizes(301)).len(), 2);
+    let bare = [Size { file: "src/a.rs".to_owned(), lines: 100, docs: 19 }];
+    assert_eq!(too_large(&bare), ["19 % of the lines are documentation, at least 20 %"]);
+}
