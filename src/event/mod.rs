@@ -3,9 +3,16 @@
 //! Spans, metrics, the documentation's table and the dashboards are made from it and from [`catalogue`].
 
 pub mod catalogue;
+mod display;
+mod exposition;
+pub mod metric;
+pub mod names;
 pub mod recorder;
 pub mod series;
 pub mod sink;
+pub(crate) mod slots;
+pub mod totals;
+pub mod words;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +21,7 @@ use crate::core::decide::{AttemptOutcome, CallOutcome, DelaySource};
 use crate::core::estimate::Estimate;
 use crate::core::moment::Moment;
 use crate::core::signal::{LimitClass, Part, QuotaReading, TokenKind, words};
+use crate::event::words::BoundedLabel;
 
 /// The two labels every series of a pool carries. Bounded and cleaned when the pool is built.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -171,6 +179,15 @@ pub enum Event<'a> {
     RetriesStacked {
         /// How.
         detector: StackedBy,
+    },
+    /// A request left inside an attempt, seen by a tap below the attempt.
+    RequestSent,
+    /// No pacing could have served this call within its deadline at the known limit.
+    CallInfeasible,
+    /// A name came after the places for names were taken and is reported as `_OTHER`.
+    LabelOverflowed {
+        /// Which label.
+        label: BoundedLabel,
     },
 }
 

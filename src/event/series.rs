@@ -1,1 +1,181 @@
-//! Placeholder.
+//! The one place where events become numbers: which series an event moves, and by how much.
+//!
+//! Pure. The meters, the instruments, the simulator's dump and the diagnosis all read it, so that they cannot disagree.
+
+use std::time::Duration;
+
+use crate::core::decide::{CallOutcome, DelaySource};
+use crate::core::signal::TokenKind;
+use crate::event::catalogue::Metric;
+use crate::event::metric::Words;
+use crate::event::names::Policies;
+use crate::event::words::{AttemptNumber, BoundedLabel, YesNo};
+use crate::event::{Event, GateResult};
+
+/// Waits shorter than this are no waits: an admission that had not to wait is not a delay of zero.
+const NOTABLE: Duration = Duration::from_millis(1);
+
+/// One series of one pool: a metric and the places of its label values, as one dense number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SeriesId {
+    metric: Metric,
+    place: u16,
+}
+
+impl SeriesId {
+    /// How many series one pool can have of all the metrics that events move. Places for them cost little until used.
+    pub const PER_POOL: usize = OFFSETS[Metric::ALL.len()];
+
+    /// The series of `metric` whose label values stand at `places` in their labels' words, in the row's order.
+    #[inline(always)]
+    fn at<const LABELS: usize>(metric: Metric, places: [usize; LABELS]) -> Self {
+        let row = metric.row();
+        debug_assert_eq!(LABELS, row.labels.len(), "{}", row.prometheus);
+        let mut place = 0;
+        for label in 0..LABELS {
+            debug_assert!(places[label] < row.labels[label].values(), "{}", row.prometheus);
+            place = place * row.labels[label].values() + places[label];
+        }
+        Self { metric, place: place as u16 }
+    }
+
+    /// Every series of `metric` that one pool can have.
+    pub fn all(metric: Metric) -> impl Iterator<Item = Self> {
+        (0..metric.row().series_per_pool()).map(move |place| Self { metric, place: place as u16 })
+    }
+
+    /// The metric.
+    #[must_use]
+    pub const fn metric(self) -> Metric {
+        self.metric
+    }
+
+    /// Where it stands among the [`SeriesId::PER_POOL`] of a pool.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        OFFSETS[self.metric as usize] + self.place as usize
+    }
+
+    /// Its labels beside those of the pool, in the row's order.
+    #[must_use]
+    pub fn labels(self, policies: &Policies) -> Vec<(&'static str, &str)> {
+        let labels = self.metric.row().labels;
+        let mut rest = usize::from(self.place);
+        let mut values = Vec::with_capacity(labels.len());
+        for label in labels.iter().rev() {
+            let place = rest % label.values();
+            rest /= label.values();
+            values.push((
+                label.key,
+                match label.words {
+                    Words::Closed(words) => words[place],
+                    Words::Policies => policies.label(place),
+                    Words::OfBuild => "",
+                },
+            ));
+        }
+        values.reverse();
+        values
+    }
+}
+
+/// Where each metric's series begin. Gauges have none: they are sampled, not moved.
+const OFFSETS: [usize; Metric::ALL.len() + 1] = {
+    let mut offsets = [0; Metric::ALL.len() + 1];
+    let mut place = 0;
+    while place < Metric::ALL.len() {
+        let row = Metric::ALL[place].row();
+        let moved = row.per_pool && !matches!(row.kind, crate::event::metric::Kind::Gauge);
+        let series = if moved { row.series_per_pool() } else { 0 };
+        assert!(series <= 1 << 16, "the place of a series must fit its number");
+        offsets[place + 1] = offsets[place] + series;
+        place += 1;
+    }
+    offsets
+};
+
+/// By how much a series moves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(clippy::exhaustive_enums, reason = "a sink that misses a kind of move is to fail to compile")]
+pub enum Move {
+    /// A counter rises.
+    Rise(u64),
+    /// A histogram takes a value, in seconds.
+    Take(f64),
+}
+
+/// Hands `visit` every series that `event` moves, and by how much. Names of policies get their index from `policies`.
+#[inline]
+pub fn moves(event: &Event<'_>, policies: &Policies, mut visit: impl FnMut(SeriesId, Move)) {
+    let one = Move::Rise(1);
+    let take = |duration: Duration| Move::Take(duration.as_secs_f64());
+    match *event {
+        Event::CallStarted { policy, deadline, estimate } => {
+            let policy = policies.index(policy);
+            visit(SeriesId::at(Metric::Calls, [policy]), one);
+            visit(SeriesId::at(Metric::CallDeadline, [policy]), take(deadline));
+            if let Some(estimate) = estimate {
+                let sides = [
+                    (TokenKind::Input, estimate.input_tokens()),
+                    (TokenKind::Output, estimate.output_tokens()),
+                    (TokenKind::Total, estimate.unsided_tokens()),
+                ];
+                for (kind, tokens) in sides.into_iter().filter(|(_, tokens)| *tokens > 0) {
+                    visit(SeriesId::at(Metric::OfferedTokens, [policy, kind as usize]), Move::Rise(tokens.into()));
+                }
+            }
+            if policy == Policies::CAPACITY {
+                visit(SeriesId::at(Metric::LabelOverflows, [BoundedLabel::Policy as usize]), one);
+            }
+        }
+        Event::GateWaited { waited, result, class: _ } => {
+            visit(SeriesId::at(Metric::GateWait, [result as usize]), take(waited));
+            if result == GateResult::Admitted && waited >= NOTABLE {
+                visit(SeriesId::at(Metric::Delay, [DelaySource::Gate as usize]), take(waited));
+            }
+        }
+        Event::AttemptEnded { number, delay_source, outcome, class, duration, .. } => {
+            let number = AttemptNumber::from(number);
+            let places = [number as usize, delay_source as usize, outcome as usize, class as usize];
+            visit(SeriesId::at(Metric::Attempts, places), one);
+            visit(SeriesId::at(Metric::AttemptDuration, []), take(duration));
+        }
+        Event::DelayScheduled { source, delay, clamped, .. } => {
+            visit(SeriesId::at(Metric::Delay, [source as usize]), take(delay));
+            if clamped {
+                visit(SeriesId::at(Metric::ClampedDelays, []), one);
+            }
+        }
+        Event::CallEnded { policy, outcome, class, delay_source, early, duration, .. } => {
+            visit(SeriesId::at(Metric::CallDuration, [outcome as usize]), take(duration));
+            if given_up(outcome) {
+                let policy = policies.index(policy);
+                let early = YesNo::from(early) as usize;
+                let places = [policy, outcome as usize, class as usize, delay_source as usize, early];
+                visit(SeriesId::at(Metric::Giveups, places), one);
+            }
+        }
+        Event::TokensUsed { kind, tokens } => {
+            visit(SeriesId::at(Metric::UsedTokens, [kind as usize]), Move::Rise(tokens));
+        }
+        Event::GateShut { class, told, .. } => {
+            visit(SeriesId::at(Metric::GateShuts, [class as usize, YesNo::from(told) as usize]), one);
+        }
+        Event::SignalUnreadable { part } => visit(SeriesId::at(Metric::UnreadableSignals, [part as usize]), one),
+        Event::RetriesStacked { detector } => visit(SeriesId::at(Metric::StackedRetries, [detector as usize]), one),
+        Event::RequestSent => visit(SeriesId::at(Metric::WireRequests, []), one),
+        Event::CallInfeasible => visit(SeriesId::at(Metric::InfeasibleCalls, []), one),
+        Event::LabelOverflowed { label } => visit(SeriesId::at(Metric::LabelOverflows, [label as usize]), one),
+        // What these say is a state: the engine's gauges tell it when they are asked.
+        Event::QuotaRead { .. } | Event::GateReopened { .. } => {}
+    }
+}
+
+/// Whether an outcome is a give-up: the engine stopped, not the caller, and there is no answer to show.
+const fn given_up(outcome: CallOutcome) -> bool {
+    !matches!(outcome, CallOutcome::Ok | CallOutcome::OkByFallback | CallOutcome::Cancelled)
+}
+
+#[cfg(test)]
+#[path = "series_tests.rs"]
+mod tests;

@@ -1,9 +1,11 @@
 //! Where events go.
 
+use std::fmt;
 use std::sync::{Arc, Weak};
 
 use crate::core::moment::Moment;
-use crate::event::{Event, PoolLabels};
+use crate::event::catalogue::Metric;
+use crate::event::{Event, PoolLabels, exposition};
 
 /// Something that wants events. `()`, `Option<S>`, `Arc<S>` and pairs and triples of sinks are sinks.
 ///
@@ -30,11 +32,11 @@ pub trait Listener: Send + Sync {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Sample<'a> {
-    /// The Prometheus name, one of the catalogue's.
-    pub metric: &'static str,
+    /// The gauge.
+    pub metric: Metric,
     /// The pool, unless the gauge is the process's.
     pub pool: Option<&'a PoolLabels>,
-    /// The labels beside the pool's.
+    /// The labels beside the pool's, in the order of the catalogue's row.
     pub labels: &'a [(&'static str, &'a str)],
     /// The value.
     pub value: f64,
@@ -44,12 +46,19 @@ impl<'a> Sample<'a> {
     /// A value of `metric`.
     #[must_use]
     pub const fn new(
-        metric: &'static str,
+        metric: Metric,
         pool: Option<&'a PoolLabels>,
         labels: &'a [(&'static str, &'a str)],
         value: f64,
     ) -> Self {
         Self { metric, pool, labels, value }
+    }
+}
+
+/// As the text formats of Prometheus and OpenMetrics spell it: `name{label="value"} value`.
+impl fmt::Display for Sample<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        exposition::line(f, self.metric.row().prometheus, self.pool, self.labels, self.value)
     }
 }
 

@@ -1,0 +1,35 @@
+//! Something for each series of a pool, made when it is first wanted.
+
+use std::sync::OnceLock;
+
+use crate::event::series::SeriesId;
+
+/// How many series share a block.
+const BLOCK: usize = 64;
+
+/// A place for each of a pool's [`SeriesId::PER_POOL`] series. A block of places is allocated when one of it is first
+/// used: a pool touches few of the thousands it could have. Reading a used place takes no lock and allocates nothing.
+#[derive(Debug)]
+pub(crate) struct Slots<T>(Box<[OnceLock<Block<T>>]>);
+
+type Block<T> = Box<[OnceLock<T>; BLOCK]>;
+
+impl<T> Slots<T> {
+    pub(crate) fn new() -> Self {
+        Self((0..SeriesId::PER_POOL.div_ceil(BLOCK)).map(|_| OnceLock::new()).collect())
+    }
+
+    /// The place of `series`.
+    #[inline]
+    pub(crate) fn place(&self, series: SeriesId) -> &OnceLock<T> {
+        let index = series.index();
+        let block = self.0[index / BLOCK].get_or_init(|| Box::new([const { OnceLock::new() }; BLOCK]));
+        &block[index % BLOCK]
+    }
+
+    /// What stands at the place of `series`, if anything does.
+    pub(crate) fn get(&self, series: SeriesId) -> Option<&T> {
+        let index = series.index();
+        self.0[index / BLOCK].get()?[index % BLOCK].get()
+    }
+}
