@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::core::call::Call;
 use crate::core::decide::{CallOutcome, DelaySource, GiveUp};
 use crate::core::moment::Moment;
 use crate::core::signal::{LimitClass, Signal};
@@ -31,14 +32,8 @@ struct Inner<R> {
 }
 
 impl<R> Error<R> {
-    pub(crate) fn new(
-        labels: PoolLabels,
-        give_up: GiveUp,
-        (attempts, started, now): (u32, Moment, Moment),
-        last_signal: Option<Signal>,
-        last: Option<R>,
-    ) -> Self {
-        let elapsed = started.until(now);
+    pub(crate) fn new(labels: PoolLabels, give_up: GiveUp, call: &Call, now: Moment, last: Option<R>) -> Self {
+        let (attempts, elapsed, last_signal) = (call.attempts(), call.started().until(now), call.last_signal());
         Self { inner: Box::new(Inner { labels, give_up, attempts, elapsed, now, last_signal, last }) }
     }
 

@@ -54,3 +54,10 @@ impl Table {
         Signal::success().into()
     }
 }
+
+impl Table {
+    /// x
+    pub fn for_test() -> Self {
+        Self { id: "t", page: "", verified_on: "", scopes: &[], shut_floor: Duration::from_secs(1), answers: &[] }
+    }
+}

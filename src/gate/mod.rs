@@ -10,7 +10,7 @@ mod turn;
 
 pub(crate) use node::{Node, Trunk};
 pub(crate) use permit::{OwnedPermit, Permit};
-pub(crate) use turn::{Refusal, Turn};
+pub(crate) use turn::Turn;
 
 /// How calls of one process hold each other back.
 ///

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, StatusCode};
 
+use crate::core::call::AttemptPlan;
 use crate::core::decide::DelaySource;
 use crate::core::gate::Pass;
 use crate::core::moment::Moment;
@@ -17,31 +18,33 @@ use crate::run::pool::Pool;
 /// One attempt, handed to the operation. Small, and free to be moved into its future.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt<'a> {
-    pub(super) pool: &'a Pool,
-    pub(super) number: u32,
-    pub(super) cut: Moment,
-    pub(super) delay_source: DelaySource,
-    pub(super) previous: Option<Signal>,
-    pub(super) sent_at: Moment,
+    pool: &'a Pool,
+    plan: AttemptPlan,
+    previous: Option<Signal>,
+    sent_at: Moment,
 }
 
-impl Attempt<'_> {
+impl<'a> Attempt<'a> {
+    pub(super) fn new(pool: &'a Pool, plan: AttemptPlan, previous: Option<Signal>, sent_at: Moment) -> Self {
+        Self { pool, plan, previous, sent_at }
+    }
+
     /// 1 for the first.
     #[must_use]
     pub const fn number(&self) -> u32 {
-        self.number
+        self.plan.number
     }
 
     /// How long until the attempt is cut: for the client's own timeout, so that it ends by itself.
     #[must_use]
     pub fn time_left(&self) -> Duration {
-        self.pool.shared.clock().now().until(self.cut)
+        self.pool.shared.clock().now().until(self.plan.cut)
     }
 
     /// The source of the longest single wait before this attempt.
     #[must_use]
     pub const fn delay_source(&self) -> DelaySource {
-        self.delay_source
+        self.plan.delay_source
     }
 
     /// What the attempt before showed.
@@ -56,7 +59,7 @@ impl Attempt<'_> {
     pub fn saw(&self, head: &impl Head) {
         let shared = &self.pool.shared;
         let observation = Observation::status(head.status().as_u16()).headers(head.headers());
-        let signal = shared.table.read(&observation, shared.clock().wall()).signal;
+        let signal = shared.read(&observation).signal;
         if signal.is_throttle() && shared.gated {
             let pass = Pass { at: self.sent_at, probe: false };
             shared.node.report(shared.level(signal.scope), pass, &signal, shared.clock().now());

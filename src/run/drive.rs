@@ -1,21 +1,24 @@
 //! The way of one call: gate, attempt, classify, report, decide, wait, and again.
 
 use std::future::Future;
-use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::core::decide::{CallOutcome, Decision, GiveUp};
+use bytes::Bytes;
+
+use crate::core::call::AttemptPlan;
+use crate::core::decide::{Decision, GiveUp};
 use crate::core::observation::{Observation, TransportFailure};
-use crate::core::signal::{Reading, Signal};
+use crate::core::signal::Reading;
 use crate::error::Error;
-use crate::gate::Permit;
 use crate::run::attempt::Attempt;
 use crate::run::call::Call;
 use crate::run::classify::Observe;
 use crate::run::cut::Cut;
 use crate::run::going::Going;
 use crate::run::outcome::Settle;
-use crate::run::pool::Shared;
 
+/// Drives a call to its end.
+///
+/// What lives over an await lives in the caller's future: the blocks end what need not.
 pub(super) async fn drive<C, R, F, Fut>(call: Call<'_, C>, mut operation: F) -> Result<R::Value, Error<R>>
 where
     R: Settle,
@@ -23,155 +26,84 @@ where
     F: FnMut(Attempt<'_>) -> Fut,
     Fut: Future<Output = R>,
 {
-    let Call { pool, policy, estimate, may_wait, observe } = call;
-    let shared = &*pool.shared;
-    let mut going = Going::start(shared, policy, estimate);
-    let mut now = going.core.started();
+    let mut going = Going::start(call.pool, call.policy, call.estimate);
     loop {
-        let mut permit = match going.permit_at_once(now) {
-            Some(permit) => permit,
-            None => {
-                let turn = going.turn(may_wait).await;
-                let asked = std::mem::replace(&mut now, shared.clock().now());
-                match turn {
-                    Ok(permit) => {
-                        going.admitted(asked, now);
-                        permit
-                    }
-                    Err(refusal) => {
-                        let give_up = going.refused(refusal, asked, now);
-                        return Err(going.give_up(give_up, now, None));
-                    }
-                }
-            }
-        };
-        let plan = match going.begin(now) {
+        if !going.passes_at_once()
+            && let Err(give_up) = going.wait_for_turn(call.may_wait).await
+        {
+            return Err(going.give_up(give_up, None));
+        }
+        let plan = match going.begin() {
             Ok(plan) => plan,
-            Err(give_up) => return Err(going.give_up(give_up, now, None)),
+            Err(give_up) => return Err(going.give_up(give_up, None)),
         };
-        let previous = going.core.last_signal();
-        let attempt = Attempt {
-            pool,
-            number: plan.number,
-            cut: plan.cut,
-            delay_source: plan.delay_source,
-            previous,
-            sent_at: now,
-        };
-        let answer = Cut::new(operation(attempt), shared.clock(), plan.cut).await;
-        let (outcome, reading) = match answer {
-            None => (None, read(shared, &Observation::failure(TransportFailure::Timeout))),
-            Some(outcome) if !observe.wants_peek(&outcome) => {
-                let reading = read(shared, &observe.observation(&outcome, None));
-                (Some(outcome), reading)
-            }
-            Some(outcome) => {
-                let head = read(shared, &observe.observation(&outcome, None));
-                let mut seen = Seen { shared, permit: &mut permit, throttle: Some(head.signal) };
-                match Cut::new(observe.peek(outcome), shared.clock(), plan.cut).await {
-                    Some((outcome, body)) => {
-                        seen.throttle = None;
-                        let reading = read(shared, &observe.observation(&outcome, body.as_deref()));
-                        (Some(outcome), reading)
-                    }
-                    // The body did not come in time; what the head said still holds.
-                    None => (None, head),
+        let wait = {
+            let (outcome, reading) = attempt(&mut going, plan, &call.observe, &mut operation).await;
+            match going.end_attempt(&reading) {
+                Decision::Again(wait) => wait,
+                Decision::GiveUp(give_up) => return Err(going.give_up(give_up, outcome)),
+                Decision::Done => {
+                    return match outcome.map(Settle::settle) {
+                        Some(Ok(value)) => {
+                            going.done();
+                            Ok(value)
+                        }
+                        // Observed as a success, but there is no value in it: nothing to retry and nothing to give.
+                        Some(Err(outcome)) => Err(going.give_up(GiveUp::not_retryable(), Some(outcome))),
+                        None => Err(going.give_up(GiveUp::not_retryable(), None)),
+                    };
                 }
             }
+            // The answer and its connection are not kept while the call sleeps.
         };
-        let signal = reading.signal;
-        if signal.failed || !reading.quotas.is_empty() || shared.node.is_heard() {
-            now = shared.clock().now();
-            shared.note(&reading.quotas, now);
-            going.attempt_ended(&signal, now);
-        }
-        if !signal.failed {
-            permit.succeeded(now);
-        } else if shared.gated && signal.is_throttle() {
-            permit.throttled(shared.level(signal.scope), &signal, now);
-        }
-        drop(permit);
-
-        let mut budget = || shared.withdraw(now);
-        let mut dice = &shared.engine.trunk.dice;
-        let decision = going.core.end_attempt(policy, &signal, shared.gated, now, &mut dice, &mut budget);
-        let wait = match decision {
-            Decision::Done => {
-                return match outcome.map(Settle::settle) {
-                    Some(Ok(value)) => {
-                        going.done(|| now);
-                        Ok(value)
-                    }
-                    // Observed as a success, but without a value in it: there is nothing to retry and nothing to give.
-                    Some(Err(outcome)) => Err(going.give_up(empty_handed(), now, Some(outcome))),
-                    None => Err(going.give_up(empty_handed(), now, None)),
-                };
-            }
-            Decision::GiveUp(give_up) => return Err(going.give_up(give_up, now, outcome)),
-            Decision::Again(_) if shared.engine.observe_only => {
-                let mut give_up = empty_handed();
-                give_up.outcome = CallOutcome::AttemptsExhausted;
-                give_up.class = signal.class;
-                return Err(going.give_up(give_up, now, outcome));
-            }
-            Decision::Again(wait) => wait,
-        };
-        // The answer and its connection are not kept while the call sleeps.
-        drop(outcome);
-        going.delay_begins(&wait, now);
-        {
-            let _sleeping = Sleeping::new(shared);
-            shared.clock().sleep_until(wait.at).await;
-        }
-        let slept_from = std::mem::replace(&mut now, shared.clock().now());
-        going.core.waited(wait.source, slept_from.until(now));
+        going.sleep(wait).await;
     }
 }
 
-fn read(shared: &Shared, observation: &Observation<'_>) -> Reading {
-    shared.table.read(observation, shared.clock().wall())
-}
-
-/// The end of a call whose operation returned something that holds no value although nothing failed.
-fn empty_handed() -> GiveUp {
-    GiveUp::not_retryable()
-}
-
-/// A throttle whose headers were seen while its body is still being read: reported even if the call is dropped.
-struct Seen<'s, 'p> {
-    shared: &'s Shared,
-    permit: &'s mut Permit<'p>,
-    throttle: Option<Signal>,
-}
-
-impl Drop for Seen<'_, '_> {
-    fn drop(&mut self) {
-        if let Some(signal) = self.throttle.take()
-            && signal.is_throttle()
-            && self.shared.gated
-        {
-            self.permit.throttled(self.shared.level(signal.scope), &signal, self.shared.clock().now());
-        }
+/// Makes one attempt and reads what it shows. The outcome is `None` when it was cut.
+async fn attempt<'a, C, R, F, Fut>(
+    going: &mut Going<'a>,
+    plan: AttemptPlan,
+    observe: &C,
+    operation: &mut F,
+) -> (Option<R>, Reading)
+where
+    C: Observe<R>,
+    F: FnMut(Attempt<'_>) -> Fut,
+    Fut: Future<Output = R>,
+{
+    let Some(outcome) = Cut::new(operation(going.attempt(plan)), going.clock(), plan.cut).await else {
+        let reading = going.read(&Observation::failure(TransportFailure::Timeout));
+        return (None, reading);
+    };
+    if !observe.wants_peek(&outcome) {
+        let reading = going.read(&observe.observation(&outcome, None));
+        return (Some(outcome), reading);
     }
+    // Boxed: an answer whose body must be read is an error, and errors may cost what successes must not.
+    Box::pin(peek(going, plan, observe, outcome)).await
 }
 
-/// Counts a call as sleeping.
-struct Sleeping<'a>(Option<&'a AtomicU32>);
-
-impl<'a> Sleeping<'a> {
-    fn new(shared: &'a Shared) -> Self {
-        let counter = shared.node.is_heard().then_some(&shared.sleeping);
-        if let Some(counter) = counter {
-            counter.fetch_add(1, Ordering::Relaxed);
+/// Reads the first bytes of an answer's body before it is classified.
+async fn peek<'a, C: Observe<R>, R>(
+    going: &mut Going<'a>,
+    plan: AttemptPlan,
+    observe: &C,
+    outcome: R,
+) -> (Option<R>, Reading) {
+    let clock = going.clock();
+    let head = going.read(&observe.observation(&outcome, None));
+    let mut seen = going.seen(head.signal);
+    let read: Option<(R, Option<Bytes>)> = Cut::new(observe.peek(outcome), clock, plan.cut).await;
+    // From here on the call itself reports.
+    seen.forget();
+    drop(seen);
+    match read {
+        Some((outcome, body)) => {
+            let reading = going.read(&observe.observation(&outcome, body.as_deref()));
+            (Some(outcome), reading)
         }
-        Self(counter)
-    }
-}
-
-impl Drop for Sleeping<'_> {
-    fn drop(&mut self) {
-        if let Some(counter) = self.0 {
-            counter.fetch_sub(1, Ordering::Relaxed);
-        }
+        // The body did not come in time; what the head said still holds.
+        None => (None, head),
     }
 }

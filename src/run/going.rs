@@ -1,164 +1,261 @@
 //! A call under way, with what its end must tell even if nobody is left to hear it.
 
-use std::time::Duration;
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::clock::Clock;
 use crate::core::call::{AttemptPlan, Call as Core};
-use crate::core::decide::{AttemptOutcome, CallOutcome, DelaySource, GiveUp, Wait};
+use crate::core::decide::{AttemptOutcome, CallOutcome, Decision, DelaySource, GiveUp, Wait};
 use crate::core::estimate::Estimate;
 use crate::core::moment::Moment;
+use crate::core::observation::Observation;
 use crate::core::policy::Policy;
-use crate::core::signal::{LimitClass, Signal};
+use crate::core::signal::{LimitClass, Reading, Signal};
 use crate::error::Error;
 use crate::event::{Event, GateResult};
-use crate::gate::{Permit, Refusal, Turn};
-use crate::run::pool::Shared;
+use crate::gate::{Permit, Turn};
+use crate::run::attempt::Attempt;
+use crate::run::pool::{Pool, Shared};
 
 /// A call under way. Dropped before its end it tells that it was cancelled.
 pub(super) struct Going<'a> {
-    pub(super) shared: &'a Shared,
-    pub(super) policy: &'a Policy,
-    pub(super) core: Core,
-    flight: Option<Flight>,
+    pool: &'a Pool,
+    policy: &'a Policy,
+    core: Core,
+    /// The attempt's permit, while one is under way.
+    permit: Option<Permit<'a>>,
+    /// The last time read from the clock. While nothing was waited for, it is as good as another look.
+    now: Moment,
+    delay_source: DelaySource,
     ended: bool,
 }
 
-/// An attempt under way; noted only where somebody listens.
-#[derive(Clone, Copy)]
-struct Flight {
-    delay_source: DelaySource,
-    began: Moment,
-}
-
 impl<'a> Going<'a> {
-    pub(super) fn start(shared: &'a Shared, policy: &'a Policy, estimate: Option<Estimate>) -> Self {
+    /// A call that arrives now.
+    pub(super) fn start(pool: &'a Pool, policy: &'a Policy, estimate: Option<Estimate>) -> Self {
+        let shared = &*pool.shared;
         let now = shared.clock().now();
         if shared.node.is_heard() {
             shared.remember(policy);
-            shared.node.tell(now, &Event::CallStarted { policy: policy.name(), deadline: policy.deadline, estimate });
+            let arrived = Event::CallStarted { policy: policy.name(), deadline: policy.deadline, estimate };
+            shared.node.tell(now, &arrived);
         }
-        Self { shared, policy, core: Core::start(now), flight: None, ended: false }
+        Self { pool, policy, core: Core::start(now), permit: None, now, delay_source: DelaySource::None, ended: false }
     }
 
-    pub(super) fn deadline(&self) -> Moment {
-        self.core.deadline(self.policy)
+    fn shared(&self) -> &'a Shared {
+        &self.pool.shared
     }
 
-    /// A permit without waiting, if the pool flows. `now` is the time if it is known: while nothing was waited for, the
-    /// call's own arrival is as good as another look at the clock.
-    pub(super) fn permit_at_once(&self, now: Moment) -> Option<Permit<'a>> {
-        let first = self.core.attempts() == 0;
-        let node = &*self.shared.node;
-        if self.shared.gated {
-            Permit::flowing(node, now, first)
-        } else if self.shared.counted {
-            Some(Permit::ungated(node, now, first))
+    pub(super) fn clock(&self) -> &'a Clock {
+        self.shared().clock()
+    }
+
+    fn look_at_clock(&mut self) -> Moment {
+        let last = self.now;
+        self.now = self.clock().now();
+        last
+    }
+
+    fn is_first(&self) -> bool {
+        self.core.attempts() == 0
+    }
+
+    /// Takes a permit without waiting, if the pool flows.
+    pub(super) fn passes_at_once(&mut self) -> bool {
+        let (shared, first) = (self.shared(), self.is_first());
+        self.permit = if shared.gated {
+            Permit::flowing(&shared.node, self.now, first)
+        } else if shared.counted {
+            Some(Permit::ungated(&shared.node, self.now, first))
         } else {
-            Some(Permit::uncounted(node, now))
+            Some(Permit::uncounted(&shared.node, self.now))
+        };
+        self.permit.is_some()
+    }
+
+    /// Waits for a permit at the call's place in the queue.
+    pub(super) async fn wait_for_turn(&mut self, may_wait: bool) -> Result<(), GiveUp> {
+        let shared = self.shared();
+        let deadline = self.core.deadline(self.policy);
+        let turn = Turn::new(&shared.node, self.core.started(), deadline, may_wait, self.is_first()).await;
+        let waited = self.look_at_clock().until(self.now);
+        match turn {
+            Ok(permit) => {
+                self.permit = Some(permit);
+                self.core.waited(DelaySource::Gate, waited);
+                let class = LimitClass::None;
+                shared.tell(self.now, || Event::GateWaited { waited, result: GateResult::Admitted, class });
+                Ok(())
+            }
+            Err(refusal) => {
+                let class = refusal.class;
+                shared.tell(self.now, || Event::GateWaited { waited, result: GateResult::Refused, class });
+                Err(self.core.refused(class, refusal.retry_at))
+            }
         }
-    }
-
-    /// The wait for a permit.
-    pub(super) fn turn(&self, may_wait: bool) -> Turn<'a> {
-        let first = self.core.attempts() == 0;
-        Turn::new(&self.shared.node, self.core.started(), self.deadline(), may_wait, first)
-    }
-
-    /// Notes the end of a wait at the gate.
-    pub(super) fn admitted(&mut self, asked: Moment, now: Moment) {
-        let waited = asked.until(now);
-        self.core.waited(DelaySource::Gate, waited);
-        self.shared.tell(now, || Event::GateWaited { waited, result: GateResult::Admitted, class: LimitClass::None });
-    }
-
-    /// Notes a refusal by the gate.
-    pub(super) fn refused(&self, refusal: Refusal, asked: Moment, now: Moment) -> GiveUp {
-        let class = refusal.class;
-        self.shared.tell(now, || Event::GateWaited { waited: asked.until(now), result: GateResult::Refused, class });
-        self.core.refused(class, refusal.retry_at)
     }
 
     /// Begins the next attempt.
-    pub(super) fn begin(&mut self, now: Moment) -> Result<AttemptPlan, GiveUp> {
-        let plan = self.core.begin_attempt(self.policy, now)?;
-        if self.shared.node.is_heard() {
-            self.flight = Some(Flight { delay_source: plan.delay_source, began: now });
-        }
+    pub(super) fn begin(&mut self) -> Result<AttemptPlan, GiveUp> {
+        let plan = self.core.begin_attempt(self.policy, self.now)?;
+        self.delay_source = plan.delay_source;
         Ok(plan)
     }
 
-    /// Tells how the attempt under way ended.
-    pub(super) fn attempt_ended(&mut self, signal: &Signal, now: Moment) {
-        self.tell_attempt(signal.into(), Some(signal), now);
-        if let Some(part) = signal.unreadable {
-            self.shared.tell(now, || Event::SignalUnreadable { part });
+    /// What the operation is handed.
+    pub(super) fn attempt(&self, plan: AttemptPlan) -> Attempt<'a> {
+        Attempt::new(self.pool, plan, self.core.last_signal(), self.now)
+    }
+
+    /// What an observation means to the pool's provider.
+    pub(super) fn read(&self, observation: &Observation<'_>) -> Reading {
+        self.shared().read(observation)
+    }
+
+    /// A guard that reports what the head of an answer said, should the call be dropped while the body is read.
+    pub(super) fn seen(&mut self, signal: Signal) -> Seen<'_, 'a> {
+        Seen { shared: self.shared(), permit: self.permit.as_mut(), signal }
+    }
+
+    /// Notes, tells and reports what the attempt showed, gives its permit back, and decides what follows.
+    pub(super) fn end_attempt(&mut self, reading: &Reading) -> Decision {
+        let (shared, signal, began) = (self.shared(), &reading.signal, self.now);
+        if signal.failed || !reading.quotas.is_empty() || shared.node.is_heard() {
+            self.look_at_clock();
+            shared.note(&reading.quotas, self.now);
+            self.tell_attempt(signal.into(), Some(signal), began);
+            if let Some(part) = signal.unreadable {
+                shared.tell(self.now, || Event::SignalUnreadable { part });
+            }
+        }
+        if let Some(mut permit) = self.permit.take() {
+            if !signal.failed {
+                permit.succeeded(self.now);
+            } else if shared.gated && signal.is_throttle() {
+                permit.throttled(shared.level(signal.scope), signal, self.now);
+            }
+        }
+        let now = self.now;
+        let mut budget = || shared.withdraw(now);
+        let mut dice = shared.dice();
+        match self.core.end_attempt(self.policy, signal, shared.gated, now, &mut dice, &mut budget) {
+            Decision::Again(_) if shared.engine.observe_only => {
+                let class = signal.class;
+                let outcome = CallOutcome::AttemptsExhausted;
+                Decision::GiveUp(GiveUp { outcome, class, ..GiveUp::not_retryable() })
+            }
+            decision => decision,
         }
     }
 
-    fn tell_attempt(&mut self, outcome: AttemptOutcome, signal: Option<&Signal>, now: Moment) {
-        let Some(Flight { delay_source, began }) = self.flight.take() else { return };
-        self.shared.tell(now, || Event::AttemptEnded {
+    /// Sleeps between two attempts.
+    pub(super) async fn sleep(&mut self, wait: Wait) {
+        let shared = self.shared();
+        let Wait { at, delay, source, stated, clamped, .. } = wait;
+        shared.tell(self.now, || Event::DelayScheduled { source, delay, stated, clamped });
+        {
+            let _sleeping = Sleeping::new(shared);
+            shared.clock().sleep_until(at).await;
+        }
+        let slept = self.look_at_clock().until(self.now);
+        self.core.waited(source, slept);
+    }
+
+    /// Ends the call well.
+    pub(super) fn done(mut self) {
+        self.tell_end(CallOutcome::Ok, LimitClass::None, DelaySource::None);
+    }
+
+    /// Ends the call for this reason.
+    pub(super) fn give_up<R>(mut self, give_up: GiveUp, last: Option<R>) -> Error<R> {
+        self.tell_end(give_up.outcome, give_up.class, give_up.source);
+        let labels = self.pool.labels().clone();
+        Error::new(labels, give_up, &self.core, self.now, last)
+    }
+
+    fn tell_attempt(&self, outcome: AttemptOutcome, signal: Option<&Signal>, began: Moment) {
+        self.shared().tell(self.now, || Event::AttemptEnded {
             number: self.core.attempts(),
-            delay_source,
+            delay_source: self.delay_source,
             outcome,
             class: signal.map_or(LimitClass::None, |signal| signal.class),
             token_kind: signal.and_then(|signal| signal.token_kind),
             status: signal.and_then(|signal| signal.status),
-            duration: began.until(now),
+            duration: began.until(self.now),
         });
     }
 
-    /// Tells of a wait before the next attempt.
-    pub(super) fn delay_begins(&self, wait: &Wait, now: Moment) {
-        let Wait { source, delay, stated, clamped, .. } = *wait;
-        self.shared.tell(now, || Event::DelayScheduled { source, delay, stated, clamped });
-    }
-
-    /// Ends the call well.
-    pub(super) fn done(mut self, now: impl FnOnce() -> Moment) {
+    fn tell_end(&mut self, outcome: CallOutcome, class: LimitClass, delay_source: DelaySource) {
         self.ended = true;
-        if self.shared.node.is_heard() {
-            self.tell_end(CallOutcome::Ok, LimitClass::None, DelaySource::None, now());
-        }
-    }
-
-    /// Ends the call for this reason.
-    pub(super) fn give_up<R>(mut self, give_up: GiveUp, now: Moment, last: Option<R>) -> Error<R> {
-        self.ended = true;
-        self.tell_end(give_up.outcome, give_up.class, give_up.source, now);
-        Error::new(
-            self.shared.node.labels().clone(),
-            give_up,
-            (self.core.attempts(), self.core.started(), now),
-            self.core.last_signal(),
-            last,
-        )
-    }
-
-    fn tell_end(&self, outcome: CallOutcome, class: LimitClass, delay_source: DelaySource, now: Moment) {
-        self.shared.tell(now, || Event::CallEnded {
+        let now = self.now;
+        self.shared().tell(now, || Event::CallEnded {
             policy: self.policy.name(),
             outcome,
             class,
             delay_source,
             early: outcome == CallOutcome::DeadlineExceeded && self.core.ends_early(self.policy, now),
             attempts: self.core.attempts(),
-            duration: self.elapsed(now),
+            duration: self.core.started().until(now),
         });
-    }
-
-    fn elapsed(&self, now: Moment) -> Duration {
-        self.core.started().until(now)
     }
 }
 
 impl Drop for Going<'_> {
     fn drop(&mut self) {
-        if self.ended || !self.shared.node.is_heard() {
+        if self.ended || !self.shared().node.is_heard() {
             return;
         }
-        let now = self.shared.clock().now();
-        self.tell_attempt(AttemptOutcome::Cancelled, None, now);
+        let began = self.look_at_clock();
+        if self.permit.is_some() {
+            self.tell_attempt(AttemptOutcome::Cancelled, None, began);
+        }
         let class = self.core.last_signal().map_or(LimitClass::None, |signal| signal.class);
-        self.tell_end(CallOutcome::Cancelled, class, DelaySource::None, now);
+        self.tell_end(CallOutcome::Cancelled, class, DelaySource::None);
+    }
+}
+
+/// A throttle whose head was seen while its body is still being read: reported even if the call is dropped.
+pub(super) struct Seen<'s, 'a> {
+    shared: &'a Shared,
+    permit: Option<&'s mut Permit<'a>>,
+    signal: Signal,
+}
+
+impl Seen<'_, '_> {
+    /// The call goes on and reports by itself.
+    pub(super) fn forget(&mut self) {
+        self.permit = None;
+    }
+}
+
+impl Drop for Seen<'_, '_> {
+    fn drop(&mut self) {
+        if let Some(permit) = self.permit.take()
+            && self.signal.is_throttle()
+            && self.shared.gated
+        {
+            permit.throttled(self.shared.level(self.signal.scope), &self.signal, self.shared.clock().now());
+        }
+    }
+}
+
+/// Counts a call as sleeping, where somebody listens.
+struct Sleeping<'a>(Option<&'a AtomicU32>);
+
+impl<'a> Sleeping<'a> {
+    fn new(shared: &'a Shared) -> Self {
+        let counter = shared.node.is_heard().then_some(&shared.sleeping);
+        if let Some(counter) = counter {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+        Self(counter)
+    }
+}
+
+impl Drop for Sleeping<'_> {
+    fn drop(&mut self) {
+        if let Some(counter) = self.0 {
+            counter.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }

@@ -3,15 +3,16 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, SharedDice};
 use crate::core::budget::Budget;
 use crate::core::limit::Limit;
 use crate::core::moment::Moment;
+use crate::core::observation::Observation;
 use crate::core::path;
 use crate::core::policy::Policy;
 use crate::core::rule::Table;
 use crate::core::setting::{InvalidSetting, within};
-use crate::core::signal::{Quotas, Scope};
+use crate::core::signal::{Quotas, Reading, Scope};
 use crate::event::{Event, PoolLabels};
 use crate::gate::Node;
 use crate::run::call::Call;
@@ -137,6 +138,15 @@ impl Shared {
 
     pub(super) fn clock(&self) -> &Clock {
         &self.engine.trunk.clock
+    }
+
+    pub(super) fn dice(&self) -> &SharedDice {
+        &self.engine.trunk.dice
+    }
+
+    /// What an observation made now means to the provider.
+    pub(super) fn read(&self, observation: &Observation<'_>) -> Reading {
+        self.table.read(observation, self.clock().wall())
     }
 
     /// The level (0 = widest) of this pool's path that a limit of `scope` shuts.
