@@ -19,6 +19,8 @@
 //! ```
 
 mod bucket;
+#[cfg(test)]
+mod bursts;
 mod episode;
 mod fixed;
 mod meter;
@@ -26,6 +28,8 @@ mod quota;
 mod settings;
 mod sliding;
 mod spread;
+#[cfg(test)]
+mod tests;
 mod told;
 mod verdict;
 
