@@ -6,6 +6,9 @@
 mod forms;
 pub(crate) mod plain;
 mod template;
+#[cfg(test)]
+mod tests;
+mod untold;
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, DATE, HeaderName};
@@ -97,14 +100,14 @@ impl Dialect {
 }
 
 fn respond(answer: &Answer, values: &Values) -> Response<Bytes> {
-    let mut response = Response::new(Bytes::from(values.fill_body(answer.body)));
+    let mut response = Response::new(Bytes::from(values.body(answer.body)));
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();
     if let Ok(date) = HeaderValue::from_str(&forms::date_of(values.wall)) {
         headers.insert(DATE, date);
     }
     for (name, template) in answer.headers {
-        let value = values.fill(template).and_then(|text| HeaderValue::from_str(&text).ok());
+        let value = values.header(template).and_then(|text| HeaderValue::from_str(&text).ok());
         if let (Ok(name), Some(value)) = (HeaderName::from_bytes(name.as_bytes()), value) {
             headers.append(name, value);
         }
