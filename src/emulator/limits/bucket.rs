@@ -68,11 +68,13 @@ impl Bucket {
         self.at = self.at.max(now);
     }
 
+    /// Rounded up to the nanosecond in which the level is reached.
     fn time_to(&self, level: i128) -> Duration {
-        let missing = (level - self.level).max(0);
-        Duration::from_nanos(
-            u64::try_from(missing.div_euclid(self.amount) + i128::from(missing % self.amount > 0)).unwrap_or(u64::MAX),
-        )
+        let missing = level - self.level;
+        if missing <= 0 {
+            return Duration::ZERO;
+        }
+        Duration::from_nanos(u64::try_from((missing + self.amount - 1) / self.amount).unwrap_or(u64::MAX))
     }
 }
 

@@ -19,8 +19,6 @@
 //! ```
 
 mod bucket;
-#[cfg(test)]
-mod bursts;
 mod episode;
 mod fixed;
 mod meter;
@@ -28,8 +26,6 @@ mod quota;
 mod settings;
 mod sliding;
 mod spread;
-#[cfg(test)]
-mod tests;
 mod told;
 mod verdict;
 

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::{Algorithm, Cost, Failure, FailureKind, Limits, Meter, Overload, Period, Throttle, Verdict};
-use crate::core::dice::{Dice, SeededDice};
-use crate::core::moment::Moment;
-use crate::core::signal::{Dimension, LimitClass, TokenKind};
+use forbear::core::dice::{Dice, SeededDice};
+use forbear::core::moment::Moment;
+use forbear::core::signal::{Dimension, LimitClass, TokenKind};
+use forbear::emulator::limits::{
+    Algorithm, Cost, Failure, FailureKind, Limits, Meter, Overload, Period, Throttle, Verdict,
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);

@@ -8,9 +8,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use super::{Algorithm, Cost, Limits, Meter, RetryAfter, Spread, Verdict};
-use crate::core::dice::{Dice, SeededDice};
-use crate::core::moment::Moment;
+use forbear::core::dice::{Dice, SeededDice};
+use forbear::core::moment::Moment;
+use forbear::emulator::limits::{Algorithm, Cost, Limits, Meter, RetryAfter, Spread, Verdict};
 
 const CALLERS: u32 = 1_000;
 const QUOTA: u64 = 200;
