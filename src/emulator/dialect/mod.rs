@@ -75,6 +75,7 @@ impl Dialect {
         self.table.answers.iter().filter(|answer| answer.class == class).rev().max_by_key(closeness)
     }
 
+    /// The table's words for what is told, or plain ones.
     fn refusal(&self, throttle: &Throttle, told: &Told) -> Answer {
         if throttle.larger_than_limit.is_some() {
             return plain::LARGER_THAN_LIMIT;
@@ -99,6 +100,7 @@ impl Dialect {
     }
 }
 
+/// The answer with its placeholders filled in, dated by the clock that states its waits.
 fn respond(answer: &Answer, values: &Values) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from(values.body(answer.body)));
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

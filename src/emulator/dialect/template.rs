@@ -73,6 +73,7 @@ impl Values {
         })
     }
 
+    /// A field of a reading, by its name in a template.
     fn field(&self, reading: &QuotaReading, field: &str) -> Option<String> {
         match field {
             "limit" => reading.limit.map(|limit| limit.to_string()),
@@ -82,6 +83,7 @@ impl Values {
     }
 }
 
+/// Names hold no quotes or spaces: so JSON's own braces are told apart.
 fn is_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '.'
 }
@@ -90,6 +92,7 @@ fn is_form(form: &str) -> bool {
     written(form, Duration::ZERO, WallTime::default()).is_some()
 }
 
+/// An axis by its name in a template.
 fn axis_of(axis: &str) -> Option<(Dimension, QuotaWindow)> {
     Some(match axis {
         "requests" => (Dimension::Requests, QuotaWindow::Minute),

@@ -16,6 +16,7 @@ pub(super) fn taken_out(body: &str) -> String {
     }
 }
 
+/// What is left of `value`; an object or array that loses all it had goes too.
 fn told_of(value: Value) -> Option<Value> {
     match value {
         Value::Number(number) => Some(number).filter(|number| !is_mark(number)).map(Value::Number),
@@ -42,6 +43,7 @@ fn told_text(text: String) -> Option<String> {
     (!told.is_empty()).then_some(told)
 }
 
+/// Sentences end with a full stop and a space, so that numbers and addresses stay whole.
 fn told_sentences(text: &str) -> String {
     let told: String = text.split_inclusive(". ").filter(|sentence| !sentence.contains(MARK)).collect();
     told.trim_end().to_owned()
