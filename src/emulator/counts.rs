@@ -50,6 +50,7 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
+    /// Notes a request and what became of it.
     pub(super) fn arrived(&mut self, arrival: Arrival, in_flight: u32) {
         let counts = &mut self.counts;
         counts.requests += 1;

@@ -32,11 +32,14 @@ pub(super) struct State {
 #[derive(Debug)]
 pub(super) struct Judged {
     pub(super) verdict: Verdict,
+    /// The quotas as the request left them.
     pub(super) quotas: Quotas,
+    /// How long until the answer is sent.
     pub(super) takes: std::time::Duration,
 }
 
 impl Desk {
+    /// Checks all settings; the clock starts here.
     pub(super) fn of(settings: &EmulatorBuilder) -> Result<Self, InvalidSetting> {
         settings.service_time.check("emulator.service_time")?;
         settings.throttle_time.check("emulator.throttle_time")?;
@@ -71,6 +74,7 @@ impl Desk {
         self.state().meter.quotas(self.clock.now())
     }
 
+    /// What changes; locked for as long as a verdict takes, never while anything is awaited.
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -43,6 +43,7 @@ pub(super) async fn accept(listener: TcpListener, desk: Arc<Desk>) -> Infallible
     }
 }
 
+/// One connection, until either side closes it.
 async fn speak(stream: TcpStream, desk: Arc<Desk>) {
     // Answers are small and single: waiting for more to send only adds time.
     let _ = stream.set_nodelay(true);
@@ -63,6 +64,7 @@ impl fmt::Display for Cut {
 
 impl std::error::Error for Cut {}
 
+/// One request: its cost, its verdict, the time it takes, its answer.
 async fn answer(request: Request<Incoming>, desk: &Desk) -> Result<Response<Full<Bytes>>, Cut> {
     let (head, body) = request.into_parts();
     let Ok(body) = Limited::new(body, BODY_BYTES).collect().await else {
@@ -87,6 +89,7 @@ async fn answer(request: Request<Incoming>, desk: &Desk) -> Result<Response<Full
     Ok(response.map(Full::new))
 }
 
+/// What is not a number in a header is as if it were absent: the size counts.
 fn cost_of(headers: &HeaderMap, body_bytes: usize) -> Cost {
     let told = |name| headers.get(name).and_then(|value| value.to_str().ok()?.trim().parse().ok());
     let by_size = body_bytes.div_ceil(4) as u64;

@@ -30,6 +30,7 @@ pub(super) fn date_of(wall: WallTime) -> String {
     date(wall.elapsed_since_epoch())
 }
 
+/// Whole milliseconds, rounded up: no provider states finer ones.
 fn millis(wait: Duration) -> u128 {
     wait.as_nanos().div_ceil(1_000_000)
 }
@@ -54,11 +55,13 @@ fn go(millis: u128) -> String {
     }
 }
 
+/// As HTTP writes dates (RFC 9110, section 5.6.7).
 fn date(since_epoch: Duration) -> String {
     // RFC 2822 writes the same date; HTTP spells its zone GMT.
     civil(since_epoch).format(&Rfc2822).unwrap_or_default().replace("+0000", "GMT")
 }
 
+/// As RFC 3339 writes instants, in UTC.
 fn rfc3339(since_epoch: Duration) -> String {
     civil(since_epoch).format(&Rfc3339).unwrap_or_default()
 }

@@ -6,7 +6,7 @@ use crate::core::rule::{Answer, Table};
 use crate::core::signal::{LimitClass, TokenKind};
 
 /// A provider with no words of its own.
-pub(crate) static TABLE: Table = Table {
+pub(crate) const TABLE: Table = Table {
     id: "generic",
     page: "https://www.rfc-editor.org/rfc/rfc9110#name-retry-after",
     verified_on: "2026-11-30",

@@ -1,4 +1,6 @@
 //! The token bucket: a level that refills steadily.
+//!
+//! In any span it grants at most what it holds and what the span brings; idle time is saved up to the burst.
 
 use std::time::Duration;
 
@@ -32,6 +34,7 @@ impl Bucket {
         self.time_to((i128::from(need) * self.one).min(self.capacity))
     }
 
+    /// Takes `need`, whether it fits or not.
     pub(super) fn take(&mut self, now: Moment, need: u64) {
         self.refill(now);
         self.level -= i128::from(need) * self.one;
@@ -43,6 +46,7 @@ impl Bucket {
         self.level = (self.level - self.one).max(self.level.min(0));
     }
 
+    /// Whole ones left; a debt is nothing left.
     pub(super) fn remaining(&mut self, now: Moment) -> u64 {
         self.refill(now);
         u64::try_from(self.level.max(0) / self.one).unwrap_or(u64::MAX)
@@ -62,17 +66,20 @@ impl Bucket {
         other
     }
 
+    /// Brings the level to what it is at `now`; a moment before the last one asked about changes nothing.
     fn refill(&mut self, now: Moment) {
         let passed = nanos(self.at.until(now));
         self.level = self.capacity.min(self.level + passed * self.amount);
         self.at = self.at.max(now);
     }
 
+    /// Rounded up to the nanosecond in which the level is reached.
     fn time_to(&self, level: i128) -> Duration {
-        let missing = (level - self.level).max(0);
-        Duration::from_nanos(
-            u64::try_from(missing.div_euclid(self.amount) + i128::from(missing % self.amount > 0)).unwrap_or(u64::MAX),
-        )
+        let missing = level - self.level;
+        if missing <= 0 {
+            return Duration::ZERO;
+        }
+        Duration::from_nanos(u64::try_from((missing + self.amount - 1) / self.amount).unwrap_or(u64::MAX))
     }
 }
 

@@ -1,4 +1,6 @@
 //! The fixed window: a count that starts anew at each boundary.
+//!
+//! Two quotas' worth can pass within moments of each other, on either side of a boundary. Days are counted so, too.
 
 use std::time::Duration;
 
@@ -25,11 +27,13 @@ impl Fixed {
         if self.used.saturating_add(need) <= self.amount { Duration::ZERO } else { now.until(self.ends) }
     }
 
+    /// Takes `need`, whether it fits or not.
     pub(super) fn take(&mut self, now: Moment, need: u64) {
         self.turn(now);
         self.used = self.used.saturating_add(need);
     }
 
+    /// How much this window still grants.
     pub(super) fn remaining(&mut self, now: Moment) -> u64 {
         self.turn(now);
         self.amount.saturating_sub(self.used)
@@ -54,6 +58,7 @@ impl Fixed {
         other
     }
 
+    /// Begins the window that `now` lies in. Boundaries stay where they are, however long nobody asked.
     fn turn(&mut self, now: Moment) {
         if now < self.ends {
             return;

@@ -1,4 +1,6 @@
 //! The state of a provider's limits.
+//!
+//! One meter is one pool's worth of limits; whoever shares the pool asks the same meter, other tenants too.
 
 use std::time::Duration;
 
@@ -132,17 +134,20 @@ impl Meter {
         self.spend = spent;
     }
 
+    /// Of episodes that overlap the worst counts.
     fn is_overloaded(&self, now: Moment, dice: &mut impl Dice) -> bool {
         let episodes = self.limits.overload.iter().filter(|episode| episode.period.holds(now));
         let share = episodes.map(|episode| episode.share).fold(self.overload_share, f64::max);
         hits(share, dice)
     }
 
+    /// The first failure of those that `of` picks whose share is hit.
     fn fails(&self, now: Moment, dice: &mut impl Dice, of: impl Fn(FailureKind) -> bool) -> Option<FailureKind> {
         let mut failures = self.limits.failures.iter().filter(|failure| of(failure.kind) && failure.period.holds(now));
         failures.find(|failure| hits(failure.share, dice)).map(|failure| failure.kind)
     }
 
+    /// The quota or the concurrency that refuses `cost`, the refusal counted.
     fn refuses(&mut self, now: Moment, cost: Cost) -> Option<Throttle> {
         if let Some(quota) = self.quotas.iter().find(|quota| quota.need(cost) > quota.amount) {
             let (axis, limit, larger_than_limit) = (quota.axis, Some(quota.amount), Some(quota.need(cost)));
@@ -175,6 +180,7 @@ impl Meter {
         (!wait.is_zero()).then_some((place, wait))
     }
 
+    /// Only the request quota of the window knows of refused requests; tokens they would have used are not used.
     fn count_refused(&mut self, now: Moment) {
         if !self.limits.throttled_attempts_count {
             return;

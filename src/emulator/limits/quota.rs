@@ -18,6 +18,7 @@ pub(super) struct Quota {
     state: State,
 }
 
+/// How its window is counted, and what is used of it.
 #[derive(Clone, Debug)]
 enum State {
     Bucket(Bucket),
@@ -63,10 +64,12 @@ impl Quota {
         }
     }
 
+    /// How long until `need` fits, if nothing else is taken; zero when it fits now.
     pub(super) fn wait(&mut self, now: Moment, need: u64) -> Duration {
         each!(&mut self.state, state => state.wait(now, need))
     }
 
+    /// Takes `need`, whether it fits or not.
     pub(super) fn take(&mut self, now: Moment, need: u64) {
         each!(&mut self.state, state => state.take(now, need));
     }
@@ -87,10 +90,12 @@ impl Quota {
         }
     }
 
+    /// How long until the quota is whole again.
     pub(super) fn replenished(&mut self, now: Moment) -> Duration {
         each!(&mut self.state, state => state.replenished(now))
     }
 
+    /// What quota headers say of it.
     pub(super) fn reading(&mut self, now: Moment) -> QuotaReading {
         let mut reading = QuotaReading::new(self.axis.dimension, self.axis.window);
         reading.limit = Some(self.amount);
@@ -113,6 +118,7 @@ impl State {
         }
     }
 
+    /// `other`, with what was used here where both are counted the same way.
     fn resized(&self, other: &Self) -> Self {
         match (self, other) {
             (Self::Bucket(old), Self::Bucket(new)) => Self::Bucket(old.resized(new.clone())),

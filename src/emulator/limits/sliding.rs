@@ -1,4 +1,6 @@
 //! The sliding window: a log of what was taken.
+//!
+//! The strictest of the three: no span of one window's length holds more than the quota, wherever it begins.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -35,6 +37,7 @@ impl Sliding {
         wait
     }
 
+    /// Takes `need`, whether it fits or not.
     pub(super) fn take(&mut self, now: Moment, need: u64) {
         self.forget(now);
         if need == 0 {
@@ -56,6 +59,7 @@ impl Sliding {
         }
     }
 
+    /// How much fits at `now`.
     pub(super) fn remaining(&mut self, now: Moment) -> u64 {
         self.forget(now);
         self.amount.saturating_sub(self.used)
@@ -73,6 +77,7 @@ impl Sliding {
         other
     }
 
+    /// Drops what has left the window.
     fn forget(&mut self, now: Moment) {
         while let Some(&(at, taken)) = self.log.front() {
             if at.after(self.window) > now {

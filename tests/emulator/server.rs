@@ -1,5 +1,4 @@
-//! The emulator as a client meets it: over real connections.
-#![cfg(feature = "emulator")]
+//! The server over real connections.
 
 use std::time::Duration;
 
