@@ -129,7 +129,7 @@ rows! {
     Delay "Waits before an attempt, each by its own source."
         Row::histogram("forbear_delay_seconds", "forbear.delay", &[DELAY_SOURCE], WAIT_SECONDS),
     ClampedDelays "Stated delays that were cut to their cap."
-        Row::counter("forbear_clamped_delays_total", "forbear.clamped_delays", "{delay}", &[]).from_zero(),
+        Row::counter("forbear_clamped_delays_total", "forbear.clamped_delays", "{delay}", &[]).starting_at_zero(),
     Giveups "Calls that were given up: why, what stood in the way last, which wait did not fit, and whether early."
         Row::counter(
             "forbear_giveups_total",
@@ -175,10 +175,10 @@ rows! {
     WireRequests "Requests that really left inside attempts, where a tap is put; more than attempts = retries below."
         Row::counter("forbear_wire_requests_total", "forbear.wire.requests", "{request}", &[]),
     StackedRetries "Calls at which a second retry layer was noticed."
-        Row::counter("forbear_stacked_retries_total", "forbear.stacked_retries", "{call}", &[DETECTOR]).from_zero(),
+        Row::counter("forbear_stacked_retries_total", "forbear.stacked_retries", "{call}", &[DETECTOR]).starting_at_zero(),
     UnreadableSignals "Throttles whose delay or class could not be read although this provider normally states it."
         Row::counter("forbear_unreadable_signals_total", "forbear.unreadable_signals", "{signal}", &[PART])
-            .from_zero(),
+            .starting_at_zero(),
     StoreUp "1 while the shared store is relied on, 0 while it is not."
         Row::gauge("forbear_store_up", "forbear.store.up", "", &[]).of_process(),
     StoreOp "How long the shared store took to answer."

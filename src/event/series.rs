@@ -32,9 +32,9 @@ impl SeriesId {
         let row = metric.row();
         debug_assert_eq!(LABELS, row.labels.len(), "{}", row.prometheus);
         let mut place = 0;
-        for label in 0..LABELS {
-            debug_assert!(places[label] < row.labels[label].values(), "{}", row.prometheus);
-            place = place * row.labels[label].values() + places[label];
+        for (value, label) in places.into_iter().zip(row.labels) {
+            debug_assert!(value < label.values(), "{}", row.prometheus);
+            place = place * label.values() + value;
         }
         Self { metric, place: place as u16 }
     }
