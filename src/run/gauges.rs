@@ -6,6 +6,7 @@ use crate::core::gate::Look;
 use crate::core::moment::{Moment, WallTime};
 use crate::core::policy::Policy;
 use crate::event::GateState;
+use crate::event::catalogue::Metric;
 use crate::event::sink::{GaugeSource, Sample};
 use crate::gate::Node;
 use crate::run::engine::Engine;
@@ -16,10 +17,9 @@ type Visit<'v> = &'v mut dyn FnMut(Sample<'_>);
 impl GaugeSource for Engine {
     fn sample(&self, visit: &mut dyn FnMut(Sample<'_>)) {
         let version = [("version", env!("CARGO_PKG_VERSION")), ("schema", crate::event::SCHEMA)];
-        visit(Sample::new("forbear_build_info", None, &version, 1.0));
-        visit(Sample::new("forbear_gate_info", None, &[("mode", self.gate.as_str())], 1.0));
+        visit(Sample::new(Metric::BuildInfo, None, &version, 1.0));
         if let Some(replicas) = self.replicas {
-            visit(Sample::new("forbear_replicas", None, &[], f64::from(replicas)));
+            visit(Sample::new(Metric::Replicas, None, &[], f64::from(replicas)));
         }
         let now = self.trunk.clock.now();
         let wall = self.trunk.clock.wall();
@@ -33,13 +33,14 @@ impl GaugeSource for Engine {
 fn sample_pool(pool: &Shared, now: Moment, wall: WallTime, visit: Visit<'_>) {
     sample_gate(&pool.node, now, wall, visit);
     let labels = Some(pool.node.labels());
+    visit(Sample::new(Metric::GateInfo, labels, &[("mode", pool.engine.gate.as_str())], 1.0));
     let in_flight = [
         ("attempting", f64::from(pool.node.in_flight())),
         ("sleeping", f64::from(pool.sleeping())),
         ("at_gate", pool.node.waiting() as f64),
     ];
     for (state, calls) in in_flight {
-        visit(Sample::new("forbear_calls_in_flight", labels, &[("state", state)], calls));
+        visit(Sample::new(Metric::CallsInFlight, labels, &[("state", state)], calls));
     }
     sample_quotas(pool, now, wall, visit);
     for policy in pool.policies() {
@@ -63,12 +64,12 @@ fn sample_gate(leaf: &Node, now: Moment, wall: WallTime, visit: Visit<'_>) {
     };
     for known in GateState::ALL {
         let holds = f64::from(u8::from(*known == state));
-        visit(Sample::new("forbear_gate_state", labels, &[("state", known.as_str())], holds));
+        visit(Sample::new(Metric::GateState, labels, &[("state", known.as_str())], holds));
     }
     if let Look::Shut(shut) = worst {
         let until = wall.after(now.until(shut.until)).elapsed_since_epoch().as_secs_f64();
         let class = [("limit_class", shut.class.as_str())];
-        visit(Sample::new("forbear_gate_shut_until_timestamp_seconds", labels, &class, until));
+        visit(Sample::new(Metric::GateShutUntil, labels, &class, until));
     }
 }
 
@@ -90,23 +91,23 @@ fn sample_quotas(pool: &Shared, now: Moment, wall: WallTime, visit: Visit<'_>) {
             ("window", limit.quota_window().as_str()),
             ("origin", "config"),
         ];
-        visit(Sample::new("forbear_quota_limit", labels, &quota, limit.amount() as f64));
+        visit(Sample::new(Metric::QuotaLimit, labels, &quota, limit.amount() as f64));
     }
     for (reading, read_at) in board.readings() {
         let quota =
             [("dimension", reading.dimension.as_str()), ("window", reading.window.as_str()), ("origin", "header")];
         if let Some(limit) = reading.limit {
-            visit(Sample::new("forbear_quota_limit", labels, &quota, limit as f64));
+            visit(Sample::new(Metric::QuotaLimit, labels, &quota, limit as f64));
         }
         if let Some(remaining) = reading.remaining {
-            visit(Sample::new("forbear_quota_remaining", labels, &quota, remaining as f64));
+            visit(Sample::new(Metric::QuotaRemaining, labels, &quota, remaining as f64));
         }
         let age: Duration = read_at.until(now);
         let observed = wall.elapsed_since_epoch().saturating_sub(age).as_secs_f64();
-        visit(Sample::new("forbear_quota_observed_timestamp_seconds", labels, &quota[..2], observed));
+        visit(Sample::new(Metric::QuotaObserved, labels, &quota[..2], observed));
         if let Some(reset) = reading.reset {
             let at = observed + reset.as_secs_f64();
-            visit(Sample::new("forbear_quota_reset_timestamp_seconds", labels, &quota[..2], at));
+            visit(Sample::new(Metric::QuotaReset, labels, &quota[..2], at));
         }
     }
 }
@@ -123,6 +124,6 @@ fn sample_policy(pool: &Shared, policy: &Policy, visit: Visit<'_>) {
     ];
     for (parameter, value) in parameters {
         let labels = [("policy", policy.name()), ("parameter", parameter)];
-        visit(Sample::new("forbear_policy_parameter", Some(pool.node.labels()), &labels, value));
+        visit(Sample::new(Metric::PolicyParameter, Some(pool.node.labels()), &labels, value));
     }
 }
