@@ -58,7 +58,7 @@ where
             previous,
             sent_at: now,
         };
-        let answer = Cut::new(operation(attempt), shared.clock(), plan.cut).await;
+        let answer = Cut::new(going.spans.inside(|| operation(attempt)), shared.clock(), plan.cut).await;
         let (outcome, reading) = match answer {
             None => (None, read(shared, &Observation::failure(TransportFailure::Timeout))),
             Some(outcome) if !observe.wants_peek(&outcome) => {
@@ -68,7 +68,8 @@ where
             Some(outcome) => {
                 let head = read(shared, &observe.observation(&outcome, None));
                 let mut seen = Seen { shared, permit: &mut permit, throttle: Some(head.signal) };
-                match Cut::new(observe.peek(outcome), shared.clock(), plan.cut).await {
+                let peek = going.spans.inside(|| observe.peek(outcome));
+                match Cut::new(peek, shared.clock(), plan.cut).await {
                     Some((outcome, body)) => {
                         seen.throttle = None;
                         let reading = read(shared, &observe.observation(&outcome, body.as_deref()));
@@ -80,7 +81,7 @@ where
             }
         };
         let signal = reading.signal;
-        if signal.failed || !reading.quotas.is_empty() || shared.node.is_heard() {
+        if signal.failed || !reading.quotas.is_empty() || shared.node.is_heard() || going.spans.is_on() {
             now = shared.clock().now();
             shared.note(&reading.quotas, now);
             going.attempt_ended(&signal, now);
@@ -123,6 +124,7 @@ where
             let _sleeping = Sleeping::new(shared);
             shared.clock().sleep_until(wait.at).await;
         }
+        going.spans.delay_ended();
         let slept_from = std::mem::replace(&mut now, shared.clock().now());
         going.core.waited(wait.source, slept_from.until(now));
     }

@@ -49,14 +49,19 @@ fn sample_pool(pool: &Shared, now: Moment, wall: WallTime, visit: Visit<'_>) {
 }
 
 /// A pool is as shut as the most shut level of its path.
-fn sample_gate(leaf: &Node, now: Moment, wall: WallTime, visit: Visit<'_>) {
-    let labels = Some(leaf.labels());
+pub(super) fn most_shut(leaf: &Node, now: Moment) -> Look {
     let mut worst = leaf.look(now);
     let mut level = leaf;
     while let Some(parent) = level.parent() {
         level = parent;
         worst = worse(worst, level.look(now));
     }
+    worst
+}
+
+fn sample_gate(leaf: &Node, now: Moment, wall: WallTime, visit: Visit<'_>) {
+    let labels = Some(leaf.labels());
+    let worst = most_shut(leaf, now);
     let state = match worst {
         Look::Flowing => GateState::Flowing,
         Look::Paced(_) => GateState::Paced,

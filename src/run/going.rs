@@ -1,5 +1,6 @@
 //! A call under way, with what its end must tell even if nobody is left to hear it.
 
+use std::future::Future;
 use std::time::Duration;
 
 use crate::core::call::{AttemptPlan, Call as Core};
@@ -12,12 +13,14 @@ use crate::error::Error;
 use crate::event::{Event, GateResult};
 use crate::gate::{Permit, Refusal, Turn};
 use crate::run::pool::Shared;
+use crate::run::spans::{CallSpans, Queue};
 
 /// A call under way. Dropped before its end it tells that it was cancelled.
 pub(super) struct Going<'a> {
     pub(super) shared: &'a Shared,
     pub(super) policy: &'a Policy,
     pub(super) core: Core,
+    pub(super) spans: CallSpans,
     flight: Option<Flight>,
     ended: bool,
 }
@@ -36,7 +39,8 @@ impl<'a> Going<'a> {
             shared.remember(policy);
             shared.node.tell(now, &Event::CallStarted { policy: policy.name(), deadline: policy.deadline, estimate });
         }
-        Self { shared, policy, core: Core::start(now), flight: None, ended: false }
+        let spans = CallSpans::start(shared.node.labels(), policy.name());
+        Self { shared, policy, core: Core::start(now), spans, flight: None, ended: false }
     }
 
     pub(super) fn deadline(&self) -> Moment {
@@ -58,22 +62,25 @@ impl<'a> Going<'a> {
     }
 
     /// The wait for a permit.
-    pub(super) fn turn(&self, may_wait: bool) -> Turn<'a> {
-        let first = self.core.attempts() == 0;
-        Turn::new(&self.shared.node, self.core.started(), self.deadline(), may_wait, first)
+    pub(super) fn turn(&mut self, may_wait: bool) -> impl Future<Output = <Turn<'a> as Future>::Output> {
+        let (shared, first) = (self.shared, self.core.attempts() == 0);
+        let turn = Turn::new(&shared.node, self.core.started(), self.deadline(), may_wait, first);
+        self.spans.at_gate(turn, || Queue { depth: shared.node.waiting(), stated: shared.shut_for() })
     }
 
     /// Notes the end of a wait at the gate.
     pub(super) fn admitted(&mut self, asked: Moment, now: Moment) {
         let waited = asked.until(now);
         self.core.waited(DelaySource::Gate, waited);
+        self.spans.gate_waited(GateResult::Admitted, waited);
         self.shared.tell(now, || Event::GateWaited { waited, result: GateResult::Admitted, class: LimitClass::None });
     }
 
     /// Notes a refusal by the gate.
-    pub(super) fn refused(&self, refusal: Refusal, asked: Moment, now: Moment) -> GiveUp {
-        let class = refusal.class;
-        self.shared.tell(now, || Event::GateWaited { waited: asked.until(now), result: GateResult::Refused, class });
+    pub(super) fn refused(&mut self, refusal: Refusal, asked: Moment, now: Moment) -> GiveUp {
+        let (class, waited) = (refusal.class, asked.until(now));
+        self.spans.gate_waited(GateResult::Refused, waited);
+        self.shared.tell(now, || Event::GateWaited { waited, result: GateResult::Refused, class });
         self.core.refused(class, refusal.retry_at)
     }
 
@@ -83,11 +90,13 @@ impl<'a> Going<'a> {
         if self.shared.node.is_heard() {
             self.flight = Some(Flight { delay_source: plan.delay_source, began: now });
         }
+        self.spans.attempt_begins(&plan);
         Ok(plan)
     }
 
     /// Tells how the attempt under way ended.
     pub(super) fn attempt_ended(&mut self, signal: &Signal, now: Moment) {
+        self.spans.attempt_ended(signal.into(), signal);
         self.tell_attempt(signal.into(), Some(signal), now);
         if let Some(part) = signal.unreadable {
             self.shared.tell(now, || Event::SignalUnreadable { part });
@@ -108,7 +117,8 @@ impl<'a> Going<'a> {
     }
 
     /// Tells of a wait before the next attempt.
-    pub(super) fn delay_begins(&self, wait: &Wait, now: Moment) {
+    pub(super) fn delay_begins(&mut self, wait: &Wait, now: Moment) {
+        self.spans.delay_begins(wait);
         let Wait { source, delay, stated, clamped, .. } = *wait;
         self.shared.tell(now, || Event::DelayScheduled { source, delay, stated, clamped });
     }
@@ -116,6 +126,7 @@ impl<'a> Going<'a> {
     /// Ends the call well.
     pub(super) fn done(mut self, now: impl FnOnce() -> Moment) {
         self.ended = true;
+        self.spans.done(self.core.attempts());
         if self.shared.node.is_heard() {
             self.tell_end(CallOutcome::Ok, LimitClass::None, DelaySource::None, now());
         }
@@ -124,6 +135,7 @@ impl<'a> Going<'a> {
     /// Ends the call for this reason.
     pub(super) fn give_up<R>(mut self, give_up: GiveUp, now: Moment, last: Option<R>) -> Error<R> {
         self.ended = true;
+        self.spans.gave_up(&give_up, self.core.attempts());
         self.tell_end(give_up.outcome, give_up.class, give_up.source, now);
         Error::new(
             self.shared.node.labels().clone(),
