@@ -27,3 +27,5 @@ pub use crate::run::{
     Attempt, ByOutcome, ByRule, Call, Failure, Forbear, ForbearBuilder, Head, InFlight, Observe, Outcome, Peek,
     PeekBody, Pool, PoolBuilder, Settle, peek,
 };
+#[cfg(feature = "prometheus")]
+pub use crate::telemetry::prometheus;

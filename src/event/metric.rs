@@ -122,7 +122,7 @@ impl Row {
     }
 
     /// The same with its series there from the start.
-    pub(crate) const fn from_zero(self) -> Self {
+    pub(crate) const fn starting_at_zero(self) -> Self {
         Self { from_zero: true, ..self }
     }
 

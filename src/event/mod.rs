@@ -202,3 +202,6 @@ pub struct Stamped<'a> {
     /// What.
     pub event: Event<'a>,
 }
+
+/// The version of names and label sets; it rises when one changes.
+pub const SCHEMA: &str = "1";

@@ -43,14 +43,17 @@ pub struct Sample<'a> {
 }
 
 impl<'a> Sample<'a> {
-    /// A value of `metric`.
+    /// A value of `metric`. The labels are those of the catalogue's row, in its order.
     #[must_use]
-    pub const fn new(
+    pub fn new(
         metric: Metric,
         pool: Option<&'a PoolLabels>,
         labels: &'a [(&'static str, &'a str)],
         value: f64,
     ) -> Self {
+        let (row, keys) = (metric.row(), || labels.iter().map(|(key, _)| *key));
+        debug_assert_eq!(row.per_pool, pool.is_some(), "{}: the pool", row.prometheus);
+        debug_assert!(keys().eq(row.labels.iter().map(|label| label.key)), "{}: the labels", row.prometheus);
         Self { metric, pool, labels, value }
     }
 }

@@ -12,7 +12,6 @@ use crate::gate::node::Node;
 #[must_use = "a permit that is dropped at once counts nothing"]
 pub(crate) struct Permit<'a> {
     node: &'a Node,
-    at: Moment,
     /// A bit for each level (0 = widest) this request is an unsettled probe of.
     probes: u8,
     counted: bool,
@@ -20,47 +19,43 @@ pub(crate) struct Permit<'a> {
 
 impl<'a> Permit<'a> {
     /// A permit that nobody counts: for pools whose gate is off and that nobody watches.
-    pub(crate) fn uncounted(node: &'a Node, at: Moment) -> Self {
-        Self { node, at, probes: 0, counted: false }
+    pub(crate) fn uncounted(node: &'a Node) -> Self {
+        Self { node, probes: 0, counted: false }
     }
 
     /// A permit without asking the gate; `first` of its call.
-    pub(crate) fn ungated(node: &'a Node, at: Moment, first: bool) -> Self {
-        Self::counted(node, at, 0, first)
+    pub(crate) fn ungated(node: &'a Node, first: bool) -> Self {
+        Self::counted(node, 0, first)
     }
 
     /// A permit at once, if the pool and all levels above it flow: one load and one locked addition.
-    pub(crate) fn flowing(node: &'a Node, at: Moment, first: bool) -> Option<Self> {
-        if node.is_barred() { None } else { Some(Self::counted(node, at, 0, first)) }
+    pub(crate) fn flowing(node: &'a Node, first: bool) -> Option<Self> {
+        if node.is_barred() { None } else { Some(Self::counted(node, 0, first)) }
     }
 
-    pub(super) fn counted(node: &'a Node, at: Moment, probes: u8, first: bool) -> Self {
+    pub(super) fn counted(node: &'a Node, probes: u8, first: bool) -> Self {
         node.load.enter(first);
-        Self { node, at, probes, counted: true }
+        Self { node, probes, counted: true }
     }
 
-    /// When it was given, and whether it is a probe of this level (0 = widest).
-    pub(crate) fn pass(&self, level: usize) -> Pass {
-        Pass { at: self.at, probe: self.probes & (1 << level) != 0 }
-    }
-
-    /// Reports a throttle to the level (0 = widest) its limit belongs to.
-    pub(crate) fn throttled(&mut self, level: usize, signal: &Signal, now: Moment) {
-        self.node.report(level, self.pass(level), signal, now);
+    /// Reports a throttle of the request sent at `sent_at` to the level (0 = widest) its limit belongs to.
+    pub(crate) fn throttled(&mut self, level: usize, signal: &Signal, sent_at: Moment, now: Moment) {
+        let pass = Pass { at: sent_at, probe: self.probes & (1 << level) != 0 };
         self.probes &= !(1 << level);
+        self.node.report(level, pass, signal, now);
     }
 
-    /// Reports a success: what this request was a probe of reopens.
-    pub(crate) fn succeeded(&mut self, now: Moment) {
+    /// Reports a success of the request sent at `sent_at`: what it was a probe of reopens.
+    pub(crate) fn succeeded(&mut self, sent_at: Moment, now: Moment) {
         if self.probes != 0 {
-            self.settle(|node, pass| node.succeeded(pass, now));
+            self.settle(sent_at, |node, pass| node.succeeded(pass, now));
         }
     }
 
-    fn settle(&mut self, tell: impl Fn(&Node, Pass)) {
+    fn settle(&mut self, at: Moment, tell: impl Fn(&Node, Pass)) {
         for (bit, node) in self.node.path().into_iter().enumerate() {
             if self.probes & (1 << bit) != 0 {
-                tell(node, Pass { at: self.at, probe: true });
+                tell(node, Pass { at, probe: true });
             }
         }
         self.probes = 0;
@@ -71,7 +66,7 @@ impl Drop for Permit<'_> {
     fn drop(&mut self) {
         if self.probes != 0 {
             let now = self.node.trunk.clock.now();
-            self.settle(|node, pass| node.unknown(pass, now));
+            self.settle(now, |node, pass| node.unknown(pass, now));
         }
         if self.counted {
             self.node.load.leave();

@@ -70,7 +70,7 @@ impl<'a> Future for Turn<'a> {
             }
             let (asked, is_head) = this.queued.ask(now, cx);
             let hold = match asked {
-                Ok(probes) => return Poll::Ready(Ok(Permit::counted(node, now, probes, *this.first))),
+                Ok(probes) => return Poll::Ready(Ok(Permit::counted(node, probes, *this.first))),
                 Err(hold) => hold,
             };
             let too_long = match hold.shut {

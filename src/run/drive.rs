@@ -72,7 +72,8 @@ where
     F: FnMut(Attempt<'_>) -> Fut,
     Fut: Future<Output = R>,
 {
-    let Some(outcome) = Cut::new(operation(going.attempt(plan)), going.clock(), plan.cut).await else {
+    let inside = going.spans.inside(|| operation(going.attempt(plan)));
+    let Some(outcome) = Cut::new(inside, going.clock(), plan.cut).await else {
         let reading = going.read(&Observation::failure(TransportFailure::Timeout));
         return (None, reading);
     };
@@ -94,7 +95,8 @@ async fn peek<'a, C: Observe<R>, R>(
     let clock = going.clock();
     let head = going.read(&observe.observation(&outcome, None));
     let mut seen = going.seen(head.signal);
-    let read: Option<(R, Option<Bytes>)> = Cut::new(observe.peek(outcome), clock, plan.cut).await;
+    let inside = seen.spans.inside(|| observe.peek(outcome));
+    let read: Option<(R, Option<Bytes>)> = Cut::new(inside, clock, plan.cut).await;
     // From here on the call itself reports.
     seen.forget();
     drop(seen);

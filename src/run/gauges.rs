@@ -5,10 +5,10 @@ use std::time::Duration;
 use crate::core::gate::Look;
 use crate::core::moment::{Moment, WallTime};
 use crate::core::policy::Policy;
-use crate::event::GateState;
-use crate::event::catalogue::{Metric, SCHEMA, VERSION};
+use crate::event::catalogue::Metric;
 use crate::event::sink::{GaugeSource, Sample};
 use crate::event::words::{CallState, PolicyParameter, QuotaOrigin};
+use crate::event::{GateState, SCHEMA};
 use crate::gate::Node;
 use crate::run::engine::Engine;
 use crate::run::pool::Shared;
@@ -17,7 +17,7 @@ type Visit<'v> = &'v mut dyn FnMut(Sample<'_>);
 
 impl GaugeSource for Engine {
     fn sample(&self, visit: &mut dyn FnMut(Sample<'_>)) {
-        let version = [("version", VERSION), ("schema", SCHEMA)];
+        let version = [("version", env!("CARGO_PKG_VERSION")), ("schema", SCHEMA)];
         visit(Sample::new(Metric::BuildInfo, None, &version, 1.0));
         if let Some(replicas) = self.replicas {
             visit(Sample::new(Metric::Replicas, None, &[], f64::from(replicas)));
@@ -50,14 +50,19 @@ fn sample_pool(pool: &Shared, now: Moment, wall: WallTime, visit: Visit<'_>) {
 }
 
 /// A pool is as shut as the most shut level of its path.
-fn sample_gate(leaf: &Node, now: Moment, wall: WallTime, visit: Visit<'_>) {
-    let labels = Some(leaf.labels());
+pub(super) fn most_shut(leaf: &Node, now: Moment) -> Look {
     let mut worst = leaf.look(now);
     let mut level = leaf;
     while let Some(parent) = level.parent() {
         level = parent;
         worst = worse(worst, level.look(now));
     }
+    worst
+}
+
+fn sample_gate(leaf: &Node, now: Moment, wall: WallTime, visit: Visit<'_>) {
+    let labels = Some(leaf.labels());
+    let worst = most_shut(leaf, now);
     let state = match worst {
         Look::Flowing => GateState::Flowing,
         Look::Paced(_) => GateState::Paced,

@@ -15,6 +15,7 @@ use crate::event::{Event, GateResult};
 use crate::gate::{Permit, Turn};
 use crate::run::attempt::Attempt;
 use crate::run::pool::{Pool, Shared};
+use crate::run::spans::{CallSpans, Queue};
 
 /// A call under way. Dropped before its end it tells that it was cancelled.
 pub(super) struct Going<'a> {
@@ -27,6 +28,7 @@ pub(super) struct Going<'a> {
     now: Moment,
     delay_source: DelaySource,
     ended: bool,
+    pub(super) spans: CallSpans,
 }
 
 impl<'a> Going<'a> {
@@ -39,7 +41,9 @@ impl<'a> Going<'a> {
             let arrived = Event::CallStarted { policy: policy.name(), deadline: policy.deadline, estimate };
             shared.node.tell(now, &arrived);
         }
-        Self { pool, policy, core: Core::start(now), permit: None, now, delay_source: DelaySource::None, ended: false }
+        let spans = CallSpans::start(shared.node.labels(), policy.name());
+        let (core, delay_source) = (Core::start(now), DelaySource::None);
+        Self { pool, policy, core, permit: None, now, delay_source, ended: false, spans }
     }
 
     fn shared(&self) -> &'a Shared {
@@ -64,11 +68,11 @@ impl<'a> Going<'a> {
     pub(super) fn passes_at_once(&mut self) -> bool {
         let (shared, first) = (self.shared(), self.is_first());
         self.permit = if shared.gated {
-            Permit::flowing(&shared.node, self.now, first)
+            Permit::flowing(&shared.node, first)
         } else if shared.counted {
-            Some(Permit::ungated(&shared.node, self.now, first))
+            Some(Permit::ungated(&shared.node, first))
         } else {
-            Some(Permit::uncounted(&shared.node, self.now))
+            Some(Permit::uncounted(&shared.node))
         };
         self.permit.is_some()
     }
@@ -77,19 +81,22 @@ impl<'a> Going<'a> {
     pub(super) async fn wait_for_turn(&mut self, may_wait: bool) -> Result<(), GiveUp> {
         let shared = self.shared();
         let deadline = self.core.deadline(self.policy);
-        let turn = Turn::new(&shared.node, self.core.started(), deadline, may_wait, self.is_first()).await;
+        let turn = Turn::new(&shared.node, self.core.started(), deadline, may_wait, self.is_first());
+        let queue = || Queue { depth: shared.node.waiting(), stated: shared.shut_for() };
+        let turn = self.spans.at_gate(turn, queue).await;
         let waited = self.look_at_clock().until(self.now);
+        let result = if turn.is_ok() { GateResult::Admitted } else { GateResult::Refused };
+        self.spans.gate_waited(result, waited);
         match turn {
             Ok(permit) => {
                 self.permit = Some(permit);
                 self.core.waited(DelaySource::Gate, waited);
-                let class = LimitClass::None;
-                shared.tell(self.now, || Event::GateWaited { waited, result: GateResult::Admitted, class });
+                shared.tell(self.now, || Event::GateWaited { waited, result, class: LimitClass::None });
                 Ok(())
             }
             Err(refusal) => {
                 let class = refusal.class;
-                shared.tell(self.now, || Event::GateWaited { waited, result: GateResult::Refused, class });
+                shared.tell(self.now, || Event::GateWaited { waited, result, class });
                 Err(self.core.refused(class, refusal.retry_at))
             }
         }
@@ -99,6 +106,7 @@ impl<'a> Going<'a> {
     pub(super) fn begin(&mut self) -> Result<AttemptPlan, GiveUp> {
         let plan = self.core.begin_attempt(self.policy, self.now)?;
         self.delay_source = plan.delay_source;
+        self.spans.attempt_begins(&plan);
         Ok(plan)
     }
 
@@ -114,7 +122,7 @@ impl<'a> Going<'a> {
 
     /// A guard that reports what the head of an answer said, should the call be dropped while the body is read.
     pub(super) fn seen(&mut self, signal: Signal) -> Seen<'_, 'a> {
-        Seen { shared: self.shared(), permit: self.permit.as_mut(), signal }
+        Seen { shared: self.shared(), permit: self.permit.as_mut(), signal, sent_at: self.now, spans: &self.spans }
     }
 
     /// Notes, tells and reports what the attempt showed, gives its permit back, and decides what follows.
@@ -122,17 +130,18 @@ impl<'a> Going<'a> {
         let (shared, signal, began) = (self.shared(), &reading.signal, self.now);
         if signal.failed || !reading.quotas.is_empty() || shared.node.is_heard() {
             self.look_at_clock();
-            shared.note(&reading.quotas, self.now);
-            self.tell_attempt(signal.into(), Some(signal), began);
-            if let Some(part) = signal.unreadable {
-                shared.tell(self.now, || Event::SignalUnreadable { part });
-            }
+        }
+        self.spans.attempt_ended(signal.into(), signal);
+        shared.note(&reading.quotas, self.now);
+        self.tell_attempt(signal.into(), Some(signal), began);
+        if let Some(part) = signal.unreadable {
+            shared.tell(self.now, || Event::SignalUnreadable { part });
         }
         if let Some(mut permit) = self.permit.take() {
             if !signal.failed {
-                permit.succeeded(self.now);
+                permit.succeeded(began, self.now);
             } else if shared.gated && signal.is_throttle() {
-                permit.throttled(shared.level(signal.scope), signal, self.now);
+                permit.throttled(shared.level(signal.scope), signal, began, self.now);
             }
         }
         let now = self.now;
@@ -153,21 +162,25 @@ impl<'a> Going<'a> {
         let shared = self.shared();
         let Wait { at, delay, source, stated, clamped, .. } = wait;
         shared.tell(self.now, || Event::DelayScheduled { source, delay, stated, clamped });
+        self.spans.delay_begins(&wait);
         {
             let _sleeping = Sleeping::new(shared);
             shared.clock().sleep_until(at).await;
         }
+        self.spans.delay_ended();
         let slept = self.look_at_clock().until(self.now);
         self.core.waited(source, slept);
     }
 
     /// Ends the call well.
     pub(super) fn done(mut self) {
+        self.spans.done(self.core.attempts());
         self.tell_end(CallOutcome::Ok, LimitClass::None, DelaySource::None);
     }
 
     /// Ends the call for this reason.
     pub(super) fn give_up<R>(mut self, give_up: GiveUp, last: Option<R>) -> Error<R> {
+        self.spans.gave_up(&give_up, self.core.attempts());
         self.tell_end(give_up.outcome, give_up.class, give_up.source);
         let labels = self.pool.labels().clone();
         Error::new(labels, give_up, &self.core, self.now, last)
@@ -219,6 +232,8 @@ pub(super) struct Seen<'s, 'a> {
     shared: &'a Shared,
     permit: Option<&'s mut Permit<'a>>,
     signal: Signal,
+    sent_at: Moment,
+    pub(super) spans: &'s CallSpans,
 }
 
 impl Seen<'_, '_> {
@@ -234,7 +249,8 @@ impl Drop for Seen<'_, '_> {
             && self.signal.is_throttle()
             && self.shared.gated
         {
-            permit.throttled(self.shared.level(self.signal.scope), &self.signal, self.shared.clock().now());
+            let now = self.shared.clock().now();
+            permit.throttled(self.shared.level(self.signal.scope), &self.signal, self.sent_at, now);
         }
     }
 }

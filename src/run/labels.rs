@@ -3,19 +3,10 @@
 use std::collections::HashSet;
 
 use crate::event::PoolLabels;
+use crate::event::names::{OTHER, clean};
 
 /// The most (provider, pool) pairs that get labels of their own; the rest share one.
 const MOST_PAIRS: usize = 64;
-/// The longest label, in characters.
-const LONGEST: usize = 64;
-/// The label of what is over a bound.
-pub(super) const OTHER: &str = "_OTHER";
-
-/// A name as a label: characters outside `[A-Za-z0-9._:/-]` become `_`, 64 characters at most.
-pub(super) fn clean(name: &str) -> String {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':' | '/' | '-');
-    name.chars().take(LONGEST).map(|c| if allowed(c) { c } else { '_' }).collect()
-}
 
 /// The pairs handed out so far.
 #[derive(Debug, Default)]
@@ -46,7 +37,7 @@ mod tests {
 
     #[test]
     fn hostile_names_are_cleaned_and_bounded() {
-        assert_eq!(clean("a b\"c\n{é}"), "a_b_c___");
+        assert_eq!(clean("a b\"c\n{é}"), "a_b_c____");
         assert_eq!(clean(&"x".repeat(1_000)).len(), 64);
         let mut bound = PairBound::default();
         let labels: HashSet<PoolLabels> =

@@ -16,6 +16,7 @@ mod pool;
 mod quota_board;
 #[cfg(feature = "reqwest")]
 mod reqwest;
+mod spans;
 
 pub use attempt::{Attempt, Head, InFlight};
 pub use builder::ForbearBuilder;

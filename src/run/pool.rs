@@ -2,9 +2,11 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
 
 use crate::clock::{Clock, SharedDice};
 use crate::core::budget::Budget;
+use crate::core::gate::Look;
 use crate::core::limit::Limit;
 use crate::core::moment::Moment;
 use crate::core::observation::Observation;
@@ -17,6 +19,7 @@ use crate::event::{Event, PoolLabels};
 use crate::gate::Node;
 use crate::run::call::Call;
 use crate::run::engine::Engine;
+use crate::run::gauges::most_shut;
 use crate::run::quota_board::QuotaBoard;
 
 /// The most levels a path may have.
@@ -203,6 +206,15 @@ impl Shared {
     /// The policies seen so far.
     pub(super) fn policies(&self) -> impl Iterator<Item = &Policy> {
         self.policies.iter().map_while(OnceLock::get)
+    }
+
+    /// How long the pool is shut from now, if it is.
+    pub(super) fn shut_for(&self) -> Option<Duration> {
+        let now = self.clock().now();
+        match most_shut(&self.node, now) {
+            Look::Shut(shut) => Some(now.until(shut.until)),
+            Look::Flowing | Look::Paced(_) => None,
+        }
     }
 
     pub(super) fn sleeping(&self) -> u32 {

@@ -1,1 +1,12 @@
-//! Sinks.
+//! Sinks: where events become metrics.
+//!
+//! Nothing is emitted until the application subscribes: a sink without a recorder, like a span without a subscriber,
+//! costs a few nanoseconds.
+
+mod meters;
+#[cfg(feature = "prometheus")]
+pub mod prometheus;
+#[cfg(feature = "prometheus")]
+mod scrape;
+
+pub use meters::{Meters, meters};

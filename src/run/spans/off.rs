@@ -1,0 +1,50 @@
+//! No spans: the feature is off.
+
+use std::time::Duration;
+
+use crate::core::call::AttemptPlan;
+use crate::core::decide::{AttemptOutcome, GiveUp, Wait};
+use crate::core::signal::Signal;
+use crate::event::{GateResult, PoolLabels};
+use crate::run::spans::Queue;
+
+/// The spans of one call; there are none.
+pub(in crate::run) struct CallSpans;
+
+impl CallSpans {
+    #[inline(always)]
+    pub(in crate::run) fn start(_: &PoolLabels, _: &str) -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    pub(in crate::run) fn at_gate<F>(&mut self, turn: F, _: impl FnOnce() -> Queue) -> F {
+        turn
+    }
+
+    #[inline(always)]
+    pub(in crate::run) fn gate_waited(&mut self, _: GateResult, _: Duration) {}
+
+    #[inline(always)]
+    pub(in crate::run) fn attempt_begins(&mut self, _: &AttemptPlan) {}
+
+    #[inline(always)]
+    pub(in crate::run) fn inside<F>(&self, future: impl FnOnce() -> F) -> F {
+        future()
+    }
+
+    #[inline(always)]
+    pub(in crate::run) fn attempt_ended(&mut self, _: AttemptOutcome, _: &Signal) {}
+
+    #[inline(always)]
+    pub(in crate::run) fn delay_begins(&mut self, _: &Wait) {}
+
+    #[inline(always)]
+    pub(in crate::run) fn delay_ended(&mut self) {}
+
+    #[inline(always)]
+    pub(in crate::run) fn done(&mut self, _: u32) {}
+
+    #[inline(always)]
+    pub(in crate::run) fn gave_up(&mut self, _: &GiveUp, _: u32) {}
+}

@@ -1,0 +1,342 @@
+//! The spans of one call, for whoever subscribes.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use pin_project_lite::pin_project;
+use tracing::field::Empty;
+use tracing::{Span, info_span};
+
+use crate::core::call::AttemptPlan;
+use crate::core::decide::{AttemptOutcome, CallOutcome, DelaySource, GiveUp, Wait};
+use crate::core::signal::{LimitClass, Signal};
+use crate::event::{GateResult, PoolLabels};
+use crate::run::spans::Queue;
+
+/// The spans of one call. One word while nobody subscribes: it lives in the caller's future.
+///
+/// Fields are declared when a span is made, since what is recorded later is dropped otherwise.
+pub(in crate::run) struct CallSpans(Option<Box<Open>>);
+
+struct Open {
+    call: Span,
+    step: Step,
+    ended: bool,
+}
+
+/// What the call is doing.
+enum Step {
+    Between,
+    AtGate(Span),
+    Attempt(Span),
+    Delay(#[expect(dead_code, reason = "open as long as it is held")] Span),
+}
+
+impl CallSpans {
+    /// Opens the call's span below the caller's.
+    #[inline]
+    pub(in crate::run) fn start(pool: &PoolLabels, policy: &str) -> Self {
+        let call = info_span!(
+            target: "forbear",
+            "forbear.call",
+            forbear.provider = pool.provider,
+            forbear.pool = &*pool.pool,
+            forbear.policy = policy,
+            forbear.call.attempts = Empty,
+            forbear.call.outcome = Empty,
+            forbear.giveup.reason = Empty,
+            forbear.limit.class = Empty,
+            error.type = Empty,
+            otel.status_code = Empty,
+        );
+        if call.is_disabled() {
+            return Self(None);
+        }
+        Self(Some(Box::new(Open { call, step: Step::Between, ended: false })))
+    }
+
+    /// Opens `forbear.gate.wait` if `turn` does not end at its first poll; `queue` is asked then.
+    pub(in crate::run) fn at_gate<F, Q: FnOnce() -> Queue>(&mut self, turn: F, queue: Q) -> AtGate<'_, F, Q> {
+        AtGate { open: self.0.as_deref_mut(), queue: Some(queue), turn }
+    }
+
+    /// Closes `forbear.gate.wait`, if it was opened.
+    pub(in crate::run) fn gate_waited(&mut self, result: GateResult, waited: Duration) {
+        let Some(open) = &mut self.0 else { return };
+        if let Step::AtGate(span) = std::mem::replace(&mut open.step, Step::Between) {
+            span.record("forbear.gate.result", result.as_str());
+            span.record("forbear.gate.wait.duration", waited.as_secs_f64());
+        }
+    }
+
+    /// Opens `forbear.attempt`.
+    #[inline]
+    pub(in crate::run) fn attempt_begins(&mut self, plan: &AttemptPlan) {
+        if let Some(open) = &mut self.0 {
+            open.attempt_begins(plan);
+        }
+    }
+
+    /// Makes and polls a future inside the attempt's span, so that what it opens nests there.
+    #[inline]
+    pub(in crate::run) fn inside<F>(&self, future: impl FnOnce() -> F) -> Inside<'_, F> {
+        let span = match self.0.as_deref() {
+            Some(Open { step: Step::Attempt(span), .. }) => Some(span),
+            _ => None,
+        };
+        let future = match span {
+            Some(span) => span.in_scope(future),
+            None => future(),
+        };
+        Inside { span, future }
+    }
+
+    /// Closes `forbear.attempt` and logs a failure.
+    #[inline]
+    pub(in crate::run) fn attempt_ended(&mut self, outcome: AttemptOutcome, signal: &Signal) {
+        if signal.failed {
+            self.within(|| log_failure(signal));
+        }
+        if let Some(open) = &mut self.0 {
+            open.attempt_ended(outcome, Some(signal));
+        }
+    }
+
+    /// Opens `forbear.delay`.
+    pub(in crate::run) fn delay_begins(&mut self, wait: &Wait) {
+        let Some(open) = &mut self.0 else { return };
+        let span = info_span!(
+            target: "forbear",
+            parent: &open.call,
+            "forbear.delay",
+            forbear.delay.source = wait.source.as_str(),
+            forbear.delay.duration = wait.delay.as_secs_f64(),
+            forbear.delay.stated = Empty,
+            forbear.delay.clamped = wait.clamped,
+        );
+        if let Some(stated) = wait.stated {
+            span.record("forbear.delay.stated", stated.as_secs_f64());
+        }
+        open.step = Step::Delay(span);
+    }
+
+    /// Closes `forbear.delay`.
+    pub(in crate::run) fn delay_ended(&mut self) {
+        if let Some(open) = &mut self.0 {
+            open.step = Step::Between;
+        }
+    }
+
+    /// Closes the call's span after a success.
+    #[inline]
+    pub(in crate::run) fn done(&mut self, attempts: u32) {
+        if let Some(open) = &mut self.0 {
+            open.end(CallOutcome::Ok, LimitClass::None, Some(attempts));
+        }
+    }
+
+    /// Logs the give-up and closes the call's span after it.
+    pub(in crate::run) fn gave_up(&mut self, give_up: &GiveUp, attempts: u32) {
+        if let Some(open) = &mut self.0 {
+            open.step = Step::Between;
+        }
+        self.within(|| log_give_up(give_up, attempts));
+        if let Some(open) = &mut self.0 {
+            open.end(give_up.outcome, give_up.class, Some(attempts));
+        }
+    }
+
+    /// Runs something inside the innermost open span, or inside the caller's if there is none.
+    fn within<T>(&self, run: impl FnOnce() -> T) -> T {
+        match self.0.as_deref() {
+            Some(Open { step: Step::Attempt(span), .. }) => span.in_scope(run),
+            Some(Open { call, .. }) => call.in_scope(run),
+            None => run(),
+        }
+    }
+}
+
+impl Open {
+    fn attempt_begins(&mut self, plan: &AttemptPlan) {
+        let number = i64::from(plan.number);
+        let span = info_span!(
+            target: "forbear",
+            parent: &self.call,
+            "forbear.attempt",
+            forbear.attempt.number = number,
+            forbear.delay.source = plan.delay_source.as_str(),
+            http.request.resend_count = Empty,
+            http.response.status_code = Empty,
+            forbear.attempt.outcome = Empty,
+            forbear.limit.class = Empty,
+            error.type = Empty,
+            otel.status_code = Empty,
+        );
+        if number > 1 {
+            span.record("http.request.resend_count", number - 1);
+        }
+        self.step = Step::Attempt(span);
+    }
+
+    fn attempt_ended(&mut self, outcome: AttemptOutcome, signal: Option<&Signal>) {
+        let Step::Attempt(span) = std::mem::replace(&mut self.step, Step::Between) else { return };
+        span.record("forbear.attempt.outcome", outcome.as_str());
+        let Some(signal) = signal else { return };
+        if let Some(status) = signal.status {
+            span.record("http.response.status_code", i64::from(status));
+        }
+        if !signal.failed {
+            return;
+        }
+        span.record("forbear.limit.class", signal.class.as_str());
+        match signal.status.filter(|status| *status >= 400) {
+            Some(status) => span.record("error.type", tracing::field::display(status)),
+            None => span.record("error.type", outcome.as_str()),
+        };
+        span.record("otel.status_code", "ERROR");
+    }
+
+    fn end(&mut self, outcome: CallOutcome, class: LimitClass, attempts: Option<u32>) {
+        self.ended = true;
+        self.step = Step::Between;
+        self.call.record("forbear.call.outcome", outcome.as_str());
+        if let Some(attempts) = attempts {
+            self.call.record("forbear.call.attempts", i64::from(attempts));
+        }
+        if !matches!(outcome, CallOutcome::Ok | CallOutcome::OkByFallback | CallOutcome::Cancelled) {
+            self.call.record("forbear.giveup.reason", outcome.as_str());
+            self.call.record("forbear.limit.class", class.as_str());
+            self.call.record("error.type", outcome.as_str());
+            self.call.record("otel.status_code", "ERROR");
+        }
+    }
+}
+
+/// A call that is dropped before its end was cancelled, and so was the step it was in. That is no error.
+impl Drop for Open {
+    fn drop(&mut self) {
+        if self.ended {
+            return;
+        }
+        match &self.step {
+            Step::AtGate(span) => {
+                span.record("forbear.gate.result", GateResult::Cancelled.as_str());
+            }
+            Step::Attempt(_) => self.attempt_ended(AttemptOutcome::Cancelled, None),
+            Step::Between | Step::Delay(_) => {}
+        }
+        self.end(CallOutcome::Cancelled, LimitClass::None, None);
+    }
+}
+
+fn log_failure(signal: &Signal) {
+    if signal.is_throttle() {
+        tracing::event!(
+            name: "forbear.throttled",
+            target: "forbear",
+            tracing::Level::INFO,
+            limit_class = signal.class.as_str(),
+            status = signal.status,
+            stated_seconds = signal.stated.map(|stated| stated.delay.as_secs_f64()),
+            stated_in = signal.stated.map(|stated| stated.place),
+            "throttled"
+        );
+    } else if signal.retryable {
+        tracing::event!(
+            name: "forbear.retried",
+            target: "forbear",
+            tracing::Level::DEBUG,
+            status = signal.status,
+            timed_out = signal.timed_out,
+            "failed in a way that a retry may cure"
+        );
+    }
+}
+
+fn log_give_up(give_up: &GiveUp, attempts: u32) {
+    macro_rules! log {
+        ($level:ident) => {
+            tracing::event!(
+                name: "forbear.gave_up",
+                target: "forbear",
+                tracing::Level::$level,
+                reason = give_up.outcome.as_str(),
+                limit_class = give_up.class.as_str(),
+                delay_source = (give_up.source != DelaySource::None).then_some(give_up.source.as_str()),
+                attempts,
+                "gave up"
+            )
+        };
+    }
+    match give_up.outcome {
+        CallOutcome::NotRetryable | CallOutcome::GateRefused => log!(DEBUG),
+        _ => log!(WARN),
+    }
+}
+
+pin_project! {
+    /// A future polled inside a span. Dropped outside of it: what it opened has its parent already.
+    #[must_use = "futures do nothing unless polled"]
+    pub(in crate::run) struct Inside<'a, F> {
+        span: Option<&'a Span>,
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F: Future> Future for Inside<'_, F> {
+    type Output = F::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let _entered = this.span.map(Span::enter);
+        this.future.poll(cx)
+    }
+}
+
+pin_project! {
+    /// A turn at the gate that opens a span when it has to wait.
+    #[must_use = "futures do nothing unless polled"]
+    pub(in crate::run) struct AtGate<'a, F, Q> {
+        open: Option<&'a mut Open>,
+        queue: Option<Q>,
+        #[pin]
+        turn: F,
+    }
+}
+
+impl<F: Future, Q: FnOnce() -> Queue> Future for AtGate<'_, F, Q> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let polled = this.turn.poll(cx);
+        if polled.is_pending()
+            && let (Some(open), Some(queue)) = (this.open, this.queue.take())
+        {
+            open.gate_wait_begins(queue());
+        }
+        polled
+    }
+}
+
+impl Open {
+    fn gate_wait_begins(&mut self, queue: Queue) {
+        let span = info_span!(
+            target: "forbear",
+            parent: &self.call,
+            "forbear.gate.wait",
+            forbear.gate.queue.depth = i64::try_from(queue.depth).unwrap_or(i64::MAX),
+            forbear.gate.wait.stated = Empty,
+            forbear.gate.wait.duration = Empty,
+            forbear.gate.result = Empty,
+        );
+        if let Some(stated) = queue.stated {
+            span.record("forbear.gate.wait.stated", stated.as_secs_f64());
+        }
+        self.step = Step::AtGate(span);
+    }
+}

@@ -1,0 +1,176 @@
+//! A Prometheus endpoint in one call.
+
+use std::fmt;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+
+use crate::event::catalogue::Metric;
+use crate::event::metric::Kind;
+use crate::telemetry::meters::{Meters, meters};
+use crate::telemetry::scrape::Scraper;
+
+/// Where the endpoint listens. A port alone means loopback: nobody outside the machine reaches it unless you say so.
+///
+/// ```
+/// use forbear::prometheus::Listen;
+/// assert_eq!(Listen::from(9464).to_string(), "127.0.0.1:9464");
+/// assert_eq!(Listen::from(([0, 0, 0, 0], 9464)).to_string(), "0.0.0.0:9464"); // every interface: what a pod needs
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Listen(SocketAddr);
+
+impl From<u16> for Listen {
+    fn from(port: u16) -> Self {
+        Self((Ipv4Addr::LOCALHOST, port).into())
+    }
+}
+
+impl From<SocketAddr> for Listen {
+    fn from(addr: SocketAddr) -> Self {
+        Self(addr)
+    }
+}
+
+impl<I: Into<IpAddr>> From<(I, u16)> for Listen {
+    fn from(addr: (I, u16)) -> Self {
+        Self(addr.into())
+    }
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Installs a Prometheus recorder for the whole process, with the right buckets, and serves `GET /metrics` at `listen`.
+///
+/// The endpoint runs on a thread of its own: it answers while the application's runtime is too busy to, and needs no
+/// runtime to be installed. Give [`Prometheus::meters`] to the engine as its sink; gauges are then sampled on every
+/// scrape. Port 0 lets the system choose one, which [`Prometheus::addr`] tells. The endpoint has no encryption and asks
+/// for no password, which is why it listens on loopback unless told.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let prometheus = forbear::prometheus::install(0)?; // 9464 in a service; ([0, 0, 0, 0], 9464) in a pod
+/// let sink = prometheus.meters();
+/// println!("metrics at http://{}/metrics", prometheus.addr());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// The address cannot be bound, another recorder is installed already, or the system gives no thread. Nothing is
+/// installed then.
+pub fn install(listen: impl Into<Listen>) -> Result<Prometheus, InstallError> {
+    let Listen(addr) = listen.into();
+    let bind = |addr| {
+        let listener = TcpListener::bind(addr)?;
+        listener.set_nonblocking(true)?;
+        Ok((listener.local_addr()?, listener))
+    };
+    let (addr, listener) = bind(addr).map_err(|source| InstallError::Bind { addr, source })?;
+    let recorder = buckets(PrometheusBuilder::new()).build_recorder();
+    let (handle, meters) = (recorder.handle(), meters());
+    let scraper = Scraper::prepare(listener).map_err(InstallError::Start)?;
+    metrics::set_global_recorder(recorder).map_err(|_| InstallError::RecorderTaken)?;
+    let scraper = scraper.start(handle.clone(), meters.clone()).map_err(InstallError::Start)?;
+    Ok(Prometheus { addr, handle, meters, _scraper: scraper })
+}
+
+/// Gives a builder of your own the buckets of every histogram of the catalogue; without them they become summaries, which
+/// dashboards and rules cannot read.
+#[must_use]
+pub fn buckets(builder: PrometheusBuilder) -> PrometheusBuilder {
+    let rows = Metric::ALL.iter().map(|metric| metric.row()).filter(|row| row.kind == Kind::Histogram);
+    rows.fold(builder, |builder, row| {
+        builder
+            .set_buckets_for_metric(Matcher::Full(row.prometheus.to_owned()), row.buckets)
+            .expect("a histogram of the catalogue has buckets")
+    })
+}
+
+/// The installed endpoint. Dropping it closes the endpoint; the recorder stays, as the facade knows no way back.
+#[must_use = "dropping it closes the endpoint"]
+pub struct Prometheus {
+    addr: SocketAddr,
+    handle: PrometheusHandle,
+    meters: Meters,
+    _scraper: Scraper,
+}
+
+impl Prometheus {
+    /// Where it listens.
+    #[must_use]
+    pub const fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// The sink for the engine. Its gauges are sampled on every scrape.
+    #[must_use]
+    pub fn meters(&self) -> Meters {
+        self.meters.clone()
+    }
+
+    /// What a scrape reads now, without the way over the network.
+    #[must_use]
+    pub fn render(&self) -> String {
+        self.meters.sample();
+        self.handle.render()
+    }
+}
+
+impl fmt::Debug for Prometheus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Prometheus").field("addr", &self.addr).finish_non_exhaustive()
+    }
+}
+
+/// Why [`install`] did nothing.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum InstallError {
+    /// The address could not be bound.
+    Bind {
+        /// The address.
+        addr: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The process has a recorder already.
+    RecorderTaken,
+    /// The system gave no thread or no I/O for the endpoint.
+    Start(io::Error),
+}
+
+impl fmt::Display for InstallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bind { addr, .. } => write!(
+                f,
+                "the Prometheus endpoint could not be bound to {addr}; nothing was installed; choose another address, \
+                 or port 0 for any free one"
+            ),
+            Self::RecorderTaken => f.write_str(
+                "a metrics recorder is installed already; nothing was changed; keep yours, give its builder the buckets \
+                 of forbear::prometheus::buckets, use forbear::telemetry::meters() as the sink and call its sample() \
+                 before each scrape",
+            ),
+            Self::Start(_) => f.write_str(
+                "the Prometheus endpoint could not be started; no endpoint runs; look at the limits on threads and open \
+                 files",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for InstallError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Bind { source, .. } | Self::Start(source) => Some(source),
+            Self::RecorderTaken => None,
+        }
+    }
+}
