@@ -1,4 +1,7 @@
 //! The way of one call: gate, attempt, classify, report, decide, wait, and again.
+//!
+//! What lives over an await lives in the caller's future, so blocks end what need not, and the two functions on the happy
+//! path return `async` blocks: an `async fn` keeps its arguments twice.
 
 use std::future::Future;
 
@@ -17,77 +20,84 @@ use crate::run::going::Going;
 use crate::run::outcome::Settle;
 
 /// Drives a call to its end.
-///
-/// What lives over an await lives in the caller's future: the blocks end what need not.
-pub(super) async fn drive<C, R, F, Fut>(call: Call<'_, C>, mut operation: F) -> Result<R::Value, Error<R>>
+#[allow(clippy::manual_async_fn, reason = "an async fn would keep its arguments twice")]
+pub(super) fn drive<C, R, F, Fut>(
+    call: Call<'_, C>,
+    mut operation: F,
+) -> impl Future<Output = Result<R::Value, Error<R>>>
 where
     R: Settle,
     C: Observe<R>,
     F: FnMut(Attempt<'_>) -> Fut,
     Fut: Future<Output = R>,
 {
-    let mut going = Going::start(call.pool, call.policy, call.estimate);
-    loop {
-        if !going.passes_at_once()
-            && let Err(give_up) = going.wait_for_turn(call.may_wait).await
-        {
-            return Err(going.give_up(give_up, None));
-        }
-        let plan = match going.begin() {
-            Ok(plan) => plan,
-            Err(give_up) => return Err(going.give_up(give_up, None)),
-        };
-        let wait = {
-            let (outcome, reading) = attempt(&mut going, plan, &call.observe, &mut operation).await;
-            match going.end_attempt(&reading) {
-                Decision::Again(wait) => wait,
-                Decision::GiveUp(give_up) => return Err(going.give_up(give_up, outcome)),
-                Decision::Done => {
-                    return match outcome.map(Settle::settle) {
-                        Some(Ok(value)) => {
-                            going.done();
-                            Ok(value)
-                        }
-                        // Observed as a success, but there is no value in it: nothing to retry and nothing to give.
-                        Some(Err(outcome)) => Err(going.give_up(GiveUp::not_retryable(), Some(outcome))),
-                        None => Err(going.give_up(GiveUp::not_retryable(), None)),
-                    };
-                }
+    async move {
+        let mut going = Going::start(call.pool, call.policy, call.estimate);
+        loop {
+            if !going.passes_at_once()
+                && let Err(give_up) = going.wait_for_turn(call.may_wait).await
+            {
+                return Err(going.give_up(give_up, None));
             }
-            // The answer and its connection are not kept while the call sleeps.
-        };
-        going.sleep(wait).await;
+            let plan = match going.begin() {
+                Ok(plan) => plan,
+                Err(give_up) => return Err(going.give_up(give_up, None)),
+            };
+            let wait = {
+                let (outcome, reading) = attempt(&mut going, plan, &call.observe, &mut operation).await;
+                match going.end_attempt(&reading) {
+                    Decision::Again(wait) => wait,
+                    Decision::GiveUp(give_up) => return Err(going.give_up(give_up, outcome)),
+                    Decision::Done => {
+                        return match outcome.map(Settle::settle) {
+                            Some(Ok(value)) => {
+                                going.done();
+                                Ok(value)
+                            }
+                            // Observed as a success, but there is no value in it: nothing to retry and nothing to give.
+                            Some(Err(outcome)) => Err(going.give_up(GiveUp::not_retryable(), Some(outcome))),
+                            None => Err(going.give_up(GiveUp::not_retryable(), None)),
+                        };
+                    }
+                }
+                // The answer and its connection are not kept while the call sleeps.
+            };
+            going.sleep(wait).await;
+        }
     }
 }
 
 /// Makes one attempt and reads what it shows. The outcome is `None` when it was cut.
-async fn attempt<'a, C, R, F, Fut>(
-    going: &mut Going<'a>,
+#[allow(clippy::manual_async_fn, reason = "an async fn would keep its arguments twice")]
+fn attempt<C, R, F, Fut>(
+    going: &mut Going<'_>,
     plan: AttemptPlan,
     observe: &C,
     operation: &mut F,
-) -> (Option<R>, Reading)
+) -> impl Future<Output = (Option<R>, Reading)>
 where
     C: Observe<R>,
     F: FnMut(Attempt<'_>) -> Fut,
     Fut: Future<Output = R>,
 {
-    let inside = going.spans.inside(|| operation(going.attempt(plan)));
-    let Some(outcome) = Cut::new(inside, going.clock(), plan.cut).await else {
-        let reading = going.read(&Observation::failure(TransportFailure::Timeout));
-        return (None, reading);
-    };
-    if !observe.wants_peek(&outcome) {
-        let reading = going.read(&observe.observation(&outcome, None));
-        return (Some(outcome), reading);
+    async move {
+        let inside = going.spans.inside(|| operation(going.attempt(plan)));
+        let Some(outcome) = Cut::new(inside, going.clock(), plan.cut).await else {
+            let reading = going.read(&Observation::failure(TransportFailure::Timeout));
+            return (None, reading);
+        };
+        if !observe.wants_peek(&outcome) {
+            let reading = going.read(&observe.observation(&outcome, None));
+            return (Some(outcome), reading);
+        }
+        // Boxed: an answer whose body must be read is an error, and errors may cost what successes must not.
+        Box::pin(peek(going, plan, observe, outcome)).await
     }
-    // Boxed: an answer whose body must be read is an error, and errors may cost what successes must not.
-    Box::pin(peek(going, plan, observe, outcome)).await
 }
 
 /// Reads the first bytes of an answer's body before it is classified.
-async fn peek<'a, C: Observe<R>, R>(
-    going: &mut Going<'a>,
+async fn peek<C: Observe<R>, R>(
+    going: &mut Going<'_>,
     plan: AttemptPlan,
     observe: &C,
     outcome: R,
