@@ -1,5 +1,6 @@
 //! The emulator's settings.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::io;
 use std::time::Duration;
@@ -27,7 +28,7 @@ impl Default for EmulatorBuilder {
     fn default() -> Self {
         Self {
             limits: Limits::new(),
-            dialect: Dialect::of(&plain::TABLE),
+            dialect: Dialect::of(plain::TABLE),
             service_time: Spread::default(),
             throttle_time: Spread::default(),
             seed: None,
@@ -81,8 +82,8 @@ impl EmulatorBuilder {
     }
 
     /// Answers as this provider does.
-    pub fn speaks(mut self, table: &'static Table) -> Self {
-        self.dialect.table = table;
+    pub fn speaks(mut self, table: impl Borrow<Table>) -> Self {
+        self.dialect.table = *table.borrow();
         self
     }
 

@@ -297,7 +297,12 @@ proptest! {
         for (gap, tokens) in requests {
             now += Duration::from_nanos(gap);
             let cost = Cost::tokens(tokens, 0);
-            let Verdict::Throttled(throttle) = ask(&mut meter, now, cost) else { continue };
+            let fits_in = meter.fits_in(at(now), cost);
+            let Verdict::Throttled(throttle) = ask(&mut meter, now, cost) else {
+                prop_assert_eq!(fits_in, Some(Duration::ZERO));
+                continue;
+            };
+            prop_assert!(fits_in <= throttle.wait && fits_in != Some(Duration::ZERO));
             let Some(wait) = throttle.wait else {
                 prop_assert!(throttle.larger_than_limit.is_some());
                 continue;

@@ -81,7 +81,8 @@ async fn connections_are_cut_and_hung_as_set() {
         .failure(FailureKind::Timeout, Period::new(hour, 2 * hour), 1.0)
         .failure(FailureKind::ErrorInSuccess, Period::new(2 * hour, 3 * hour), 1.0)
         .failure(FailureKind::ServerError, Period::new(3 * hour, 4 * hour), 1.0)
-        .failure(FailureKind::Auth, Period::new(4 * hour, 5 * hour), 1.0);
+        .failure(FailureKind::Auth, Period::new(4 * hour, 5 * hour), 1.0)
+        .failure(FailureKind::ErrorInStream, Period::new(5 * hour, 6 * hour), 1.0);
     let emulator = builder.start().await.unwrap();
     assert_eq!(ask_with(&emulator, "", "").await.unwrap_or_default(), "");
     tokio::time::advance(hour).await;
@@ -93,7 +94,11 @@ async fn connections_are_cut_and_hung_as_set() {
     assert_eq!(status(&ask(&emulator).await), 500);
     tokio::time::advance(hour).await;
     assert_eq!(status(&ask(&emulator).await), 401);
-    assert_eq!((emulator.counts().failed, emulator.counts().answered), (5, 3));
+    tokio::time::advance(hour).await;
+    let in_stream = ask(&emulator).await;
+    assert_eq!(header(&in_stream, "content-type"), Some("text/event-stream"));
+    assert!(status(&in_stream) == 200 && in_stream.contains("\nevent: error\n"));
+    assert_eq!((emulator.counts().failed, emulator.counts().answered), (6, 4));
 }
 
 #[tokio::test(start_paused = true)]

@@ -23,7 +23,7 @@ use crate::core::signal::{LimitClass, Quotas, TokenKind};
 #[non_exhaustive]
 pub struct Dialect {
     /// Whose words it uses.
-    pub table: &'static Table,
+    pub table: Table,
     /// Which wait a refused request is told.
     pub retry_after: RetryAfter,
     /// Whether answers carry the provider's quota headers, successes too.
@@ -35,7 +35,7 @@ pub struct Dialect {
 impl Dialect {
     /// The words of `table`; waits told in whole seconds, quota headers on, classes named.
     #[must_use]
-    pub const fn of(table: &'static Table) -> Self {
+    pub const fn of(table: Table) -> Self {
         Self { table, retry_after: RetryAfter::WholeSeconds, quota_headers: true, class_readable: true }
     }
 
@@ -57,6 +57,7 @@ impl Dialect {
             }
             Verdict::Failed(FailureKind::ServerError) => plain::SERVER_ERROR,
             Verdict::Failed(FailureKind::ErrorInSuccess) => plain::ERROR_IN_SUCCESS,
+            Verdict::Failed(FailureKind::ErrorInStream) => plain::ERROR_IN_STREAM,
             Verdict::Failed(FailureKind::Auth) => plain::AUTH,
             Verdict::Failed(FailureKind::Timeout | FailureKind::Broken) => return None,
         };
@@ -142,7 +143,7 @@ mod tests {
     }
 
     /// A provider that tells request rates from tokens, and input tokens from others.
-    static WORDY: Table = Table {
+    const WORDY: Table = Table {
         id: "wordy",
         answers: &[
             answer(LimitClass::None, None, "{}"),
@@ -168,7 +169,7 @@ mod tests {
 
     #[test]
     fn the_answer_of_the_class_and_the_nearest_side_is_sent() {
-        let body = |limits: Limits| second(limits, Dialect::of(&WORDY)).into_body();
+        let body = |limits: Limits| second(limits, Dialect::of(WORDY)).into_body();
         assert_eq!(body(Limits::new().requests_per_minute(1)), "requests: 1");
         assert_eq!(body(Limits::new().input_tokens_per_minute(6)), "input");
         assert_eq!(body(Limits::new().tokens_per_minute(10)), "total");
@@ -178,7 +179,7 @@ mod tests {
 
     #[test]
     fn an_unreadable_class_is_sent_as_unknown_with_its_wait() {
-        let dialect = Dialect { class_readable: false, ..Dialect::of(&WORDY) };
+        let dialect = Dialect { class_readable: false, ..Dialect::of(WORDY) };
         let response = second(Limits::new().requests_per_minute(1), dialect);
         assert_eq!((response.body().as_ref(), header(&response, "retry-after")), (&b"unknown"[..], Some("60")));
     }
@@ -186,17 +187,17 @@ mod tests {
     #[test]
     fn headers_tell_the_quotas_there_are_and_nothing_when_switched_off() {
         let limits = || Limits::new().tokens_per_minute(15);
-        let shown = second(limits(), Dialect::of(&WORDY));
+        let shown = second(limits(), Dialect::of(WORDY));
         assert_eq!(header(&shown, "x-remaining-tokens"), Some("5"));
         assert_eq!(header(&shown, "x-reset-tokens"), Some("40s"));
         assert_eq!(header(&shown, "x-limit-requests"), None);
-        let hidden = second(limits(), Dialect { quota_headers: false, ..Dialect::of(&WORDY) });
+        let hidden = second(limits(), Dialect { quota_headers: false, ..Dialect::of(WORDY) });
         assert_eq!((header(&hidden, "x-remaining-tokens"), header(&hidden, "retry-after")), (None, Some("20")));
     }
 
     #[test]
     fn where_only_resets_tell_the_wait_the_spent_quota_is_shown_as_spent() {
-        let dialect = Dialect { retry_after: RetryAfter::ResetOnly, ..Dialect::of(&WORDY) };
+        let dialect = Dialect { retry_after: RetryAfter::ResetOnly, ..Dialect::of(WORDY) };
         let response = second(Limits::new().tokens_per_minute(15), dialect);
         assert_eq!(header(&response, "retry-after"), None);
         assert_eq!(
@@ -207,7 +208,7 @@ mod tests {
 
     #[test]
     fn too_large_a_request_is_told_the_numbers_and_no_wait() {
-        let response = second(Limits::new().tokens_per_minute(9), Dialect::of(&WORDY));
+        let response = second(Limits::new().tokens_per_minute(9), Dialect::of(WORDY));
         assert_eq!((response.status().as_u16(), header(&response, "retry-after")), (429, None));
         assert!(response.body().as_ref().windows(22).any(|text| text == b"Limit 9, Requested 10\""));
     }
@@ -216,19 +217,17 @@ mod tests {
     fn failures_without_an_answer_have_none_and_the_others_their_status() {
         let status = |kind| {
             let verdict = Verdict::Failed(kind);
-            let answer =
-                Dialect::of(&WORDY).answer(&verdict, Cost::request(), &Default::default(), WallTime::default());
+            let answer = Dialect::of(WORDY).answer(&verdict, Cost::request(), &Default::default(), WallTime::default());
             answer.map(|response| response.status().as_u16())
         };
-        let expected = [Some(500), None, Some(401), None, Some(200)];
+        let expected = [Some(500), None, Some(401), None, Some(200), Some(200)];
         assert_eq!(FailureKind::ALL.iter().copied().map(status).collect::<Vec<_>>(), expected);
     }
 
     #[test]
     fn every_answer_is_dated_by_the_clock_that_states_its_waits() {
         let wall = WallTime::since_epoch(Duration::from_millis(1_700_000_000_900));
-        let answer =
-            Dialect::of(&WORDY).answer(&Verdict::Admitted, Cost::request(), &Default::default(), wall).unwrap();
+        let answer = Dialect::of(WORDY).answer(&Verdict::Admitted, Cost::request(), &Default::default(), wall).unwrap();
         assert_eq!(header(&answer, "date"), Some("Tue, 14 Nov 2023 22:13:20 GMT"));
         assert_eq!(header(&answer, "content-type"), Some("application/json"));
     }

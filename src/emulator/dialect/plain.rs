@@ -72,6 +72,14 @@ pub(super) const SERVER_ERROR: Answer = Answer {
 /// The same, found out after a 200 was sent.
 pub(super) const ERROR_IN_SUCCESS: Answer = Answer { status: 200, ..SERVER_ERROR };
 
+/// The same, found out after the first words of a stream were sent.
+pub(super) const ERROR_IN_STREAM: Answer = Answer {
+    status: 200,
+    headers: &[("content-type", "text/event-stream")],
+    body: "data: {\"delta\":\"Once\"}\n\nevent: error\ndata: {\"type\":\"error\",\"error\":{\"message\":\"The server failed\",\"type\":\"server_error\"}}\n\n",
+    ..SERVER_ERROR
+};
+
 /// A key that is not known.
 pub(super) const AUTH: Answer = Answer {
     class: LimitClass::None,

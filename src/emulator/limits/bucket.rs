@@ -60,8 +60,10 @@ impl Bucket {
 
     /// The same use under other settings: what is missing stays missing.
     pub(super) fn resized(&self, mut other: Self) -> Self {
-        let missing = (self.capacity - self.level) / self.one;
-        other.level = other.capacity - missing * other.one;
+        let missing = self.capacity - self.level;
+        // Whole ones apart from the rest: their product alone would not fit an i128 for the longest windows.
+        let missing = missing / self.one * other.one + missing % self.one * other.one / self.one;
+        other.level = other.capacity - missing;
         other.at = self.at;
         other
     }

@@ -18,8 +18,10 @@ words! {
         Auth => "auth",
         /// The connection breaks without an answer.
         Broken => "broken",
-        /// The provider answers 200, and the body holds an error.
+        /// The provider answers 200, and the body is an error.
         ErrorInSuccess => "error_in_success",
+        /// The provider answers 200 with a stream of events, the second of which is an error.
+        ErrorInStream => "error_in_stream",
     }
 }
 

@@ -65,6 +65,15 @@ impl Meter {
         failure.map_or(Verdict::Admitted, Verdict::Failed)
     }
 
+    /// How long until the quotas let `cost` pass, if nothing else came; zero when they do now, `None` when it is larger
+    /// than one of them. Asking costs nothing. Concurrency and what else goes wrong are left out.
+    pub fn fits_in(&mut self, now: Moment, cost: Cost) -> Option<Duration> {
+        if self.quotas.iter().any(|quota| quota.need(cost) > quota.amount) {
+            return None;
+        }
+        Some(self.longest(now, cost).map_or(Duration::ZERO, |(_, wait)| wait))
+    }
+
     /// A request that [was in flight](Verdict::is_in_flight) has ended.
     pub fn finished(&mut self) {
         self.in_flight = self.in_flight.saturating_sub(1);
