@@ -121,7 +121,7 @@ fn wrong_arrows(file: &str, text: &str, exports: &BTreeMap<String, Vec<String>>)
     let Some(from) = room_of(&module) else { return Vec::new() };
     let mut wrong = Vec::new();
     for used in scan(file, text).paths {
-        let Some(mut target) = used.from_root() else { continue };
+        let Some(mut target) = used.path_from_root() else { continue };
         if let Some(whole) = target.first().and_then(|name| exports.get(name)) {
             target = whole.clone();
         }
@@ -160,7 +160,7 @@ fn reachable(room: &str) -> Vec<&'static str> {
 /// What the crate's root re-exports: the name and where it really stands.
 fn root_exports(lib: &str) -> BTreeMap<String, Vec<String>> {
     let own = scan("src/lib.rs", lib).paths.into_iter().filter(|path| path.segments.len() > 1);
-    own.filter_map(|path| Some((path.name.clone(), path.from_root()?))).collect()
+    own.filter_map(|path| Some((path.name.clone(), path.path_from_root()?))).collect()
 }
 
 /// Where the modules declared under `#[cfg(test)]` stand, as beginnings of file names.

@@ -43,7 +43,7 @@ pub(crate) struct Used {
 
 impl Used {
     /// The path from the crate's root, for those that start at `crate`, or leave their module by `super`.
-    pub(crate) fn from_root(&self) -> Option<Vec<String>> {
+    pub(crate) fn path_from_root(&self) -> Option<Vec<String>> {
         let supers = self.segments.iter().take_while(|name| *name == "super").count();
         let (base, rest) = match self.segments.first()?.as_str() {
             "crate" => (0, &self.segments[1..]),
@@ -144,11 +144,11 @@ fn read_path(tokens: &[TokenTree], mut at: usize, prefix: Vec<String>, module: &
         at += 2;
     }
     let mut name = segments.last().cloned().unwrap_or_default();
-    if let (Some(TokenTree::Ident(word)), Some(TokenTree::Ident(other))) = (tokens.get(at), tokens.get(at + 1)) {
-        if word == "as" {
-            name = other.to_string();
-            at += 2;
-        }
+    if let (Some(TokenTree::Ident(word)), Some(TokenTree::Ident(other))) = (tokens.get(at), tokens.get(at + 1))
+        && word == "as"
+    {
+        name = other.to_string();
+        at += 2;
     }
     scan.paths.push(Used { segments, name, line, module: module.to_vec() });
     at.max(1)
