@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// Every source file by its name from the project's root.
+/// Every source file by its name from the project's root, but those that only tests compile.
 pub(crate) fn sources() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let (mut folders, mut found) = (vec![root.join("src")], BTreeMap::new());
+    let (mut folders, mut found) = (vec![root.join("src")], BTreeMap::<String, String>::new());
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
             let path: PathBuf = entry.expect("an entry of a folder just listed").path();
@@ -21,6 +21,8 @@ pub(crate) fn sources() -> BTreeMap<String, String> {
             }
         }
     }
+    let tests: Vec<String> = found.iter().flat_map(|(file, text)| scan(file, text).test_files).collect();
+    found.retain(|file, _| !tests.iter().any(|test| file.starts_with(test)));
     found
 }
 
@@ -60,19 +62,20 @@ impl Used {
 #[derive(Default)]
 pub(crate) struct Scan {
     pub(crate) paths: Vec<Used>,
-    /// Modules declared under `#[cfg(test)]` with their body in another file.
-    pub(crate) test_modules: Vec<Vec<String>>,
+    /// Where the modules declared under `#[cfg(test)]` have their bodies: beginnings of file names.
+    pub(crate) test_files: Vec<String>,
 }
 
 /// What `file`, whose content is `text`, names outside of what only tests compile.
 pub(crate) fn scan(file: &str, text: &str) -> Scan {
     let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("{file}: {error}"));
     let mut scan = Scan::default();
-    walk(tokens, &module_of(file), &mut scan);
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    walk(tokens, folder, &module_of(file), &mut scan);
     scan
 }
 
-fn walk(tokens: TokenStream, module: &[String], scan: &mut Scan) {
+fn walk(tokens: TokenStream, folder: &str, module: &[String], scan: &mut Scan) {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut at = 0;
     while at < tokens.len() {
@@ -82,23 +85,21 @@ fn walk(tokens: TokenStream, module: &[String], scan: &mut Scan) {
                     return; // `#![cfg(test)]`: all of what it stands in
                 }
                 let end = end_of_item(&tokens, at + 2);
-                if let Some(name) = module_declared(&tokens[at + 2..end]) {
-                    scan.test_modules.push([module, &[name]].concat());
-                }
+                scan.test_files.extend(bodies_elsewhere(&tokens[at + 2..end], folder, module));
                 at = end;
             }
             TokenTree::Ident(word) if word == "mod" => {
                 if let (Some(TokenTree::Ident(name)), Some(TokenTree::Group(body))) =
                     (tokens.get(at + 1), tokens.get(at + 2))
                 {
-                    walk(body.stream(), &[module, &[name.to_string()]].concat(), scan);
+                    walk(body.stream(), folder, &[module, &[name.to_string()]].concat(), scan);
                     at += 2;
                 }
                 at += 1;
             }
             TokenTree::Ident(_) => at = read_path(&tokens, at, Vec::new(), module, scan),
             TokenTree::Group(group) => {
-                walk(group.stream(), module, scan);
+                walk(group.stream(), folder, module, scan);
                 at += 1;
             }
             _ => at += 1,
@@ -192,12 +193,25 @@ fn end_of_item(tokens: &[TokenTree], at: usize) -> usize {
     tokens[at..].iter().position(ends).map_or(tokens.len(), |end| at + end + 1)
 }
 
-/// The name in `… mod name;`.
-fn module_declared(item: &[TokenTree]) -> Option<String> {
-    match item {
-        [.., TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Punct(_)] if word == "mod" => {
-            Some(name.to_string())
+/// Where the body of `… mod name;` may stand: at its `#[path]`, or where its name says.
+fn bodies_elsewhere(item: &[TokenTree], folder: &str, module: &[String]) -> Vec<String> {
+    let [attributes @ .., TokenTree::Ident(word), TokenTree::Ident(name), TokenTree::Punct(_)] = item else {
+        return Vec::new();
+    };
+    if word != "mod" {
+        return Vec::new();
+    }
+    let written = attributes.iter().find_map(|token| match token {
+        TokenTree::Group(attribute) => {
+            attribute.to_string().strip_prefix("[path = \"")?.strip_suffix("\"]").map(str::to_owned)
         }
         _ => None,
+    });
+    match written {
+        Some(path) => vec![format!("{folder}/{path}")],
+        None => {
+            let name = [module, &[name.to_string()]].concat().join("/");
+            vec![format!("src/{name}.rs"), format!("src/{name}/")]
+        }
     }
 }
