@@ -15,7 +15,7 @@ use crate::event::{Event, GateResult};
 use crate::gate::{Permit, Turn};
 use crate::run::attempt::Attempt;
 use crate::run::pool::{Pool, Shared};
-use crate::run::spans::{CallSpans, Queue};
+use crate::run::spans::{CallSpans, Queue, Whose};
 
 /// A call under way. Dropped before its end it tells that it was cancelled.
 pub(super) struct Going<'a> {
@@ -41,13 +41,17 @@ impl<'a> Going<'a> {
             let arrived = Event::CallStarted { policy: policy.name(), deadline: policy.deadline, estimate };
             shared.node.tell(now, &arrived);
         }
-        let spans = CallSpans::start(shared.node.labels(), policy.name());
+        let spans = CallSpans::start(Whose { pool: pool.labels(), policy: policy.name() });
         let (core, delay_source) = (Core::start(now), DelaySource::None);
         Self { pool, policy, core, permit: None, now, delay_source, ended: false, spans }
     }
 
     fn shared(&self) -> &'a Shared {
         &self.pool.shared
+    }
+
+    fn whose(&self) -> Whose<'a> {
+        Whose { pool: self.pool.labels(), policy: self.policy.name() }
     }
 
     pub(super) fn clock(&self) -> &'a Clock {
@@ -131,7 +135,8 @@ impl<'a> Going<'a> {
         if signal.failed || !reading.quotas.is_empty() || shared.node.is_heard() {
             self.look_at_clock();
         }
-        self.spans.attempt_ended(signal.into(), signal);
+        let whose = self.whose();
+        self.spans.attempt_ended(whose, signal.into(), signal);
         shared.note(&reading.quotas, self.now);
         self.tell_attempt(signal.into(), Some(signal), began);
         if let Some(part) = signal.unreadable {
@@ -180,7 +185,8 @@ impl<'a> Going<'a> {
 
     /// Ends the call for this reason.
     pub(super) fn give_up<R>(mut self, give_up: GiveUp, last: Option<R>) -> Error<R> {
-        self.spans.gave_up(&give_up, self.core.attempts());
+        let whose = self.whose();
+        self.spans.gave_up(whose, &give_up, self.core.attempts());
         self.tell_end(give_up.outcome, give_up.class, give_up.source);
         let labels = self.pool.labels().clone();
         Error::new(labels, give_up, &self.core, self.now, last)

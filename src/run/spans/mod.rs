@@ -22,6 +22,8 @@
 mod off;
 #[cfg(feature = "telemetry")]
 mod on;
+#[cfg(all(test, feature = "telemetry"))]
+mod traced;
 
 #[cfg(not(feature = "telemetry"))]
 pub(super) use off::CallSpans;
@@ -29,6 +31,17 @@ pub(super) use off::CallSpans;
 pub(super) use on::CallSpans;
 
 use std::time::Duration;
+
+use crate::event::PoolLabels;
+
+/// Whose call it is.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "telemetry"), expect(dead_code, reason = "only spans show it"))]
+pub(super) struct Whose<'a> {
+    pub(super) pool: &'a PoolLabels,
+    /// The policy's name.
+    pub(super) policy: &'a str,
+}
 
 /// What a call that begins to wait at the gate can know.
 #[cfg_attr(not(feature = "telemetry"), expect(dead_code, reason = "only spans show it"))]

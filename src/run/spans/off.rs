@@ -5,15 +5,15 @@ use std::time::Duration;
 use crate::core::call::AttemptPlan;
 use crate::core::decide::{AttemptOutcome, GiveUp, Wait};
 use crate::core::signal::Signal;
-use crate::event::{GateResult, PoolLabels};
-use crate::run::spans::Queue;
+use crate::event::GateResult;
+use crate::run::spans::{Queue, Whose};
 
 /// The spans of one call; there are none.
 pub(in crate::run) struct CallSpans;
 
 impl CallSpans {
     #[inline(always)]
-    pub(in crate::run) fn start(_: &PoolLabels, _: &str) -> Self {
+    pub(in crate::run) fn start(_: Whose<'_>) -> Self {
         Self
     }
 
@@ -34,7 +34,7 @@ impl CallSpans {
     }
 
     #[inline(always)]
-    pub(in crate::run) fn attempt_ended(&mut self, _: AttemptOutcome, _: &Signal) {}
+    pub(in crate::run) fn attempt_ended(&mut self, _: Whose<'_>, _: AttemptOutcome, _: &Signal) {}
 
     #[inline(always)]
     pub(in crate::run) fn delay_begins(&mut self, _: &Wait) {}
@@ -46,5 +46,5 @@ impl CallSpans {
     pub(in crate::run) fn done(&mut self, _: u32) {}
 
     #[inline(always)]
-    pub(in crate::run) fn gave_up(&mut self, _: &GiveUp, _: u32) {}
+    pub(in crate::run) fn gave_up(&mut self, _: Whose<'_>, _: &GiveUp, _: u32) {}
 }

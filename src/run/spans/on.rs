@@ -12,8 +12,8 @@ use tracing::{Span, info_span};
 use crate::core::call::AttemptPlan;
 use crate::core::decide::{AttemptOutcome, CallOutcome, DelaySource, GiveUp, Wait};
 use crate::core::signal::{LimitClass, Signal};
-use crate::event::{GateResult, PoolLabels};
-use crate::run::spans::Queue;
+use crate::event::GateResult;
+use crate::run::spans::{Queue, Whose};
 
 /// The spans of one call. One word while nobody subscribes: it lives in the caller's future.
 ///
@@ -37,13 +37,13 @@ enum Step {
 impl CallSpans {
     /// Opens the call's span below the caller's.
     #[inline]
-    pub(in crate::run) fn start(pool: &PoolLabels, policy: &str) -> Self {
+    pub(in crate::run) fn start(whose: Whose<'_>) -> Self {
         let call = info_span!(
             target: "forbear",
             "forbear.call",
-            forbear.provider = pool.provider,
-            forbear.pool = &*pool.pool,
-            forbear.policy = policy,
+            forbear.provider = whose.pool.provider,
+            forbear.pool = &*whose.pool.pool,
+            forbear.policy = whose.policy,
             forbear.call.attempts = Empty,
             forbear.call.outcome = Empty,
             forbear.giveup.reason = Empty,
@@ -95,9 +95,9 @@ impl CallSpans {
 
     /// Closes `forbear.attempt` and logs a failure.
     #[inline]
-    pub(in crate::run) fn attempt_ended(&mut self, outcome: AttemptOutcome, signal: &Signal) {
+    pub(in crate::run) fn attempt_ended(&mut self, whose: Whose<'_>, outcome: AttemptOutcome, signal: &Signal) {
         if signal.failed {
-            self.within(|| log_failure(signal));
+            self.within(|| log_failure(whose, signal));
         }
         if let Some(open) = &mut self.0 {
             open.attempt_ended(outcome, Some(signal));
@@ -138,11 +138,11 @@ impl CallSpans {
     }
 
     /// Logs the give-up and closes the call's span after it.
-    pub(in crate::run) fn gave_up(&mut self, give_up: &GiveUp, attempts: u32) {
+    pub(in crate::run) fn gave_up(&mut self, whose: Whose<'_>, give_up: &GiveUp, attempts: u32) {
         if let Some(open) = &mut self.0 {
             open.step = Step::Between;
         }
-        self.within(|| log_give_up(give_up, attempts));
+        self.within(|| log_give_up(whose, give_up, attempts));
         if let Some(open) = &mut self.0 {
             open.end(give_up.outcome, give_up.class, Some(attempts));
         }
@@ -231,12 +231,15 @@ impl Drop for Open {
     }
 }
 
-fn log_failure(signal: &Signal) {
+fn log_failure(whose: Whose<'_>, signal: &Signal) {
     if signal.is_throttle() {
         tracing::event!(
             name: "forbear.throttled",
             target: "forbear",
             tracing::Level::INFO,
+            provider = whose.pool.provider,
+            pool = &*whose.pool.pool,
+            policy = whose.policy,
             limit_class = signal.class.as_str(),
             status = signal.status,
             stated_seconds = signal.stated.map(|stated| stated.delay.as_secs_f64()),
@@ -248,6 +251,9 @@ fn log_failure(signal: &Signal) {
             name: "forbear.retried",
             target: "forbear",
             tracing::Level::DEBUG,
+            provider = whose.pool.provider,
+            pool = &*whose.pool.pool,
+            policy = whose.policy,
             status = signal.status,
             timed_out = signal.timed_out,
             "failed in a way that a retry may cure"
@@ -255,13 +261,16 @@ fn log_failure(signal: &Signal) {
     }
 }
 
-fn log_give_up(give_up: &GiveUp, attempts: u32) {
+fn log_give_up(whose: Whose<'_>, give_up: &GiveUp, attempts: u32) {
     macro_rules! log {
         ($level:ident) => {
             tracing::event!(
                 name: "forbear.gave_up",
                 target: "forbear",
                 tracing::Level::$level,
+                provider = whose.pool.provider,
+                pool = &*whose.pool.pool,
+                policy = whose.policy,
                 reason = give_up.outcome.as_str(),
                 limit_class = give_up.class.as_str(),
                 delay_source = (give_up.source != DelaySource::None).then_some(give_up.source.as_str()),
@@ -338,5 +347,146 @@ impl Open {
             span.record("forbear.gate.wait.stated", stated.as_secs_f64());
         }
         self.step = Step::AtGate(span);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use super::*;
+    use crate::core::moment::Moment;
+    use crate::core::signal::{Part, StatedDelay};
+    use crate::event::PoolLabels;
+    use crate::run::spans::traced::Traced;
+
+    fn start() -> (Whose<'static>, CallSpans) {
+        static POOL: LazyLock<PoolLabels> = LazyLock::new(|| PoolLabels::new("openai", "prod/gpt"));
+        let whose = Whose { pool: &POOL, policy: "chat" };
+        (whose, CallSpans::start(whose))
+    }
+
+    fn plan(number: u32, delay_source: DelaySource) -> AttemptPlan {
+        AttemptPlan { number, cut: Moment::NEVER, delay_source }
+    }
+
+    fn throttle() -> Signal {
+        let stated = StatedDelay::new(Duration::from_secs(2), Part::Header, "retry-after");
+        let mut signal = Signal::throttle(LimitClass::RequestRate).stating(stated);
+        signal.status = Some(429);
+        signal
+    }
+
+    fn give_up(outcome: CallOutcome) -> GiveUp {
+        GiveUp { outcome, class: LimitClass::RequestRate, source: DelaySource::Header, retry_at: None }
+    }
+
+    /// Polls a future once.
+    fn poll(future: impl Future) -> bool {
+        std::pin::pin!(future).poll(&mut Context::from_waker(std::task::Waker::noop())).is_ready()
+    }
+
+    #[test]
+    fn steps_are_children_of_the_call_and_the_call_does_not_show_what_it_recovered_from() {
+        let (traced, _guard) = Traced::here();
+        let request = info_span!("request").entered();
+        let (whose, mut spans) = start();
+        drop(request);
+        spans.attempt_begins(&plan(1, DelaySource::None));
+        let http = || async { info_span!("http").in_scope(|| ()) };
+        assert!(poll(spans.inside(http)));
+        spans.attempt_ended(whose, AttemptOutcome::Throttled, &throttle());
+        let (delay, stated) = (Duration::from_millis(2_250), Some(Duration::from_secs(2)));
+        let wait = Wait { at: Moment::NEVER, delay, source: DelaySource::Header, stated, clamped: false };
+        spans.delay_begins(&wait);
+        spans.delay_ended();
+        spans.attempt_begins(&plan(2, DelaySource::Header));
+        assert!(poll(spans.inside(http)));
+        spans.attempt_ended(whose, AttemptOutcome::Ok, &Signal { status: Some(200), ..Signal::success() });
+        spans.done(2);
+        drop(spans);
+        insta::assert_snapshot!(traced.tree(), @r"
+        request
+          forbear.call forbear.provider=openai forbear.pool=prod/gpt forbear.policy=chat forbear.call.outcome=ok forbear.call.attempts=2
+            forbear.attempt forbear.attempt.number=1 forbear.delay.source=none forbear.attempt.outcome=throttled http.response.status_code=429 forbear.limit.class=request_rate error.type=429 otel.status_code=ERROR
+              - INFO forbear.throttled message=throttled provider=openai pool=prod/gpt policy=chat limit_class=request_rate status=429 stated_seconds=2.0 stated_in=retry-after
+              http
+            forbear.delay forbear.delay.source=header forbear.delay.duration=2.25 forbear.delay.clamped=false forbear.delay.stated=2.0
+            forbear.attempt forbear.attempt.number=2 forbear.delay.source=header http.request.resend_count=1 forbear.attempt.outcome=ok http.response.status_code=200
+              http
+        ");
+    }
+
+    #[test]
+    fn a_wait_at_the_gate_is_a_span_only_if_there_is_one() {
+        let (traced, _guard) = Traced::here();
+        let (whose, mut spans) = start();
+        let queue = || Queue { depth: 3, stated: Some(Duration::from_secs(7)) };
+        assert!(poll(spans.at_gate(std::future::ready(()), || unreachable!("nobody waits"))));
+        spans.gate_waited(GateResult::Admitted, Duration::ZERO);
+        assert!(!poll(spans.at_gate(std::future::pending::<()>(), queue)));
+        spans.gate_waited(GateResult::Refused, Duration::from_secs(1));
+        spans.gave_up(whose, &give_up(CallOutcome::GateRefused), 0);
+        drop(spans);
+        insta::assert_snapshot!(traced.tree(), @r"
+        forbear.call forbear.provider=openai forbear.pool=prod/gpt forbear.policy=chat forbear.call.outcome=gate_refused forbear.call.attempts=0 forbear.giveup.reason=gate_refused forbear.limit.class=request_rate error.type=gate_refused otel.status_code=ERROR
+          - DEBUG forbear.gave_up message=gave up provider=openai pool=prod/gpt policy=chat reason=gate_refused limit_class=request_rate delay_source=header attempts=0
+          forbear.gate.wait forbear.gate.queue.depth=3 forbear.gate.wait.stated=7.0 forbear.gate.result=refused forbear.gate.wait.duration=1.0
+        ");
+    }
+
+    #[test]
+    fn a_dropped_call_was_cancelled_with_the_step_it_was_in_and_is_no_error() {
+        let (traced, _guard) = Traced::here();
+        let (_, mut attempting) = start();
+        attempting.attempt_begins(&plan(1, DelaySource::None));
+        drop(attempting);
+        let (_, mut waiting) = start();
+        let queue = || Queue { depth: 1, stated: None };
+        assert!(!poll(waiting.at_gate(std::future::pending::<()>(), queue)));
+        drop(waiting);
+        insta::assert_snapshot!(traced.tree(), @r"
+        forbear.call forbear.provider=openai forbear.pool=prod/gpt forbear.policy=chat forbear.call.outcome=cancelled
+          forbear.attempt forbear.attempt.number=1 forbear.delay.source=none forbear.attempt.outcome=cancelled
+        forbear.call forbear.provider=openai forbear.pool=prod/gpt forbear.policy=chat forbear.call.outcome=cancelled
+          forbear.gate.wait forbear.gate.queue.depth=1 forbear.gate.result=cancelled
+        ");
+    }
+
+    #[test]
+    fn nothing_that_was_retried_is_logged_above_info_and_nothing_at_error() {
+        let (traced, _guard) = Traced::here();
+        for outcome in CallOutcome::ALL.iter().filter(|outcome| **outcome != CallOutcome::Ok) {
+            let (whose, mut spans) = start();
+            for (number, signal) in [throttle(), Signal::failure(true), Signal::failure(false)].iter().enumerate() {
+                spans.attempt_begins(&plan(number as u32 + 1, DelaySource::Curve));
+                spans.attempt_ended(whose, signal.into(), signal);
+            }
+            spans.gave_up(whose, &give_up(*outcome), 3);
+        }
+        let levels = traced.levels();
+        assert_eq!(levels.iter().filter(|(name, _)| name == "forbear.gave_up").count(), CallOutcome::ALL.len() - 1);
+        for (name, level) in levels {
+            let most = if name == "forbear.gave_up" { tracing::Level::WARN } else { tracing::Level::INFO };
+            assert!(level >= most, "{name} at {level}");
+        }
+    }
+
+    #[test]
+    fn log_events_reach_a_subscriber_that_wants_no_spans() {
+        let (traced, _guard) = Traced::events_only();
+        let (whose, mut spans) = start();
+        assert!(spans.0.is_none());
+        spans.attempt_begins(&plan(1, DelaySource::None));
+        spans.attempt_ended(whose, AttemptOutcome::Throttled, &throttle());
+        spans.gave_up(whose, &give_up(CallOutcome::DeadlineExceeded), 1);
+        let names: Vec<_> = traced.levels().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["forbear.throttled", "forbear.gave_up"]);
+    }
+
+    #[test]
+    fn spans_nobody_sees_are_one_word_and_an_attempt_grows_by_one_more() {
+        assert_eq!(size_of::<CallSpans>(), size_of::<usize>());
+        assert_eq!(size_of::<Inside<'_, [u8; 1024]>>(), 1024 + size_of::<usize>());
     }
 }
