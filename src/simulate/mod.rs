@@ -39,6 +39,7 @@
 mod arrivals;
 mod calendar;
 mod chance;
+mod lines;
 mod pacer;
 mod plan;
 mod provider;
@@ -54,6 +55,7 @@ use crate::core::setting::InvalidSetting;
 use plan::Plan;
 use world::World;
 
+pub use lines::{LinesError, simulate_lines};
 pub use scenario::*;
 pub use tally::{Outcome, Percentiles};
 
