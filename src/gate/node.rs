@@ -213,5 +213,5 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn longer(a: Hold, b: Hold) -> Hold {
     let until = |hold: &Hold| hold.shut.map_or(hold.ask_again, |shut| shut.until);
     let (long, short) = if until(&a) >= until(&b) { (a, b) } else { (b, a) };
-    Hold { ask_again: long.ask_again.max(short.ask_again), shut: long.shut.or(short.shut) }
+    Hold { ask_again: long.ask_again.max(short.ask_again), shut: long.shut.or(short.shut), ..long }
 }
