@@ -299,10 +299,3 @@ impl Table {
         self
     }
 }
-
-impl Table {
-    /// x
-    pub fn for_test() -> Self {
-        Self { id: "t", page: "", verified_on: "", scopes: &[], shut_floor: Duration::from_secs(1), answers: &[] }
-    }
-}

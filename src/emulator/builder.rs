@@ -6,10 +6,11 @@ use std::io;
 use std::time::Duration;
 
 use super::Emulator;
-use super::dialect::{Dialect, plain};
+use super::dialect::Dialect;
 use super::limits::{Algorithm, Failure, FailureKind, Limits, Period, RetryAfter, Spread};
 use crate::core::rule::Table;
 use crate::core::setting::InvalidSetting;
+use crate::provider;
 
 /// What an [`Emulator`] is to be. Without a setting it answers everything at once, with no limit, as no provider in
 /// particular.
@@ -51,7 +52,7 @@ impl Default for EmulatorBuilder {
     fn default() -> Self {
         Self {
             limits: Limits::new(),
-            dialect: Dialect::of(plain::TABLE),
+            dialect: Dialect::of(provider::generic()),
             service_time: Spread::default(),
             throttle_time: Spread::default(),
             seed: None,

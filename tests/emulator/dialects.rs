@@ -1,7 +1,6 @@
 //! What the emulator says in a provider's words is what the provider's table reads: for each provider, and each class it
 //! can express.
 
-use std::borrow::Borrow;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,9 +8,9 @@ use forbear::core::dice::SeededDice;
 use forbear::core::moment::{Moment, WallTime};
 use forbear::core::observation::Observation;
 use forbear::core::rule::{Answer, Table};
-use forbear::core::signal::{LimitClass, QuotaWindow, Reading, TokenKind};
+use forbear::core::signal::{LimitClass, QuotaWindow, Quotas, Reading, TokenKind};
 use forbear::emulator::dialect::Dialect;
-use forbear::emulator::limits::{Cost, Limits, Meter, Period, RetryAfter, Verdict};
+use forbear::emulator::limits::{Cost, FailureKind, Limits, Meter, Period, RetryAfter, Verdict};
 use http::Response;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -56,7 +55,6 @@ fn read(table: &Table, answer: &Response<Bytes>) -> Reading {
 fn refusals() -> Vec<(Table, &'static Answer)> {
     let mut refusals = Vec::new();
     for table in forbear::provider::all() {
-        let table: &Table = table.borrow();
         let answers = table.answers.iter().filter(|answer| answer.class != LimitClass::None);
         refusals.extend(answers.map(|answer| (*table, answer)));
     }
@@ -75,6 +73,7 @@ fn each_provider_can_express_something() {
 
 #[test]
 fn what_is_said_is_what_is_read() {
+    let mut waits = 0;
     for (table, answer) in refusals() {
         let Some(limits) = refusing(answer.class, answer.token_kind) else { continue };
         let mut dialect = Dialect::of(table);
@@ -91,10 +90,12 @@ fn what_is_said_is_what_is_read() {
         assert_eq!(reading.signal.retryable, answer.class != LimitClass::Spend, "{said}");
         if let Some(wait) = throttle.wait.filter(|_| states_waits(answer)) {
             let stated = reading.signal.stated.map(|stated| stated.delay);
+            waits += 1;
             // Whole seconds, and the second that an instant may lie after the answer's own date.
             assert!(stated.is_some_and(|stated| wait <= stated && stated <= wait + 2 * SECOND), "{wait:?} in {said}");
         }
     }
+    assert!(waits >= 10, "{waits} waits were said");
 }
 
 #[test]
@@ -128,6 +129,50 @@ fn an_exact_wait_is_never_read_shorter() {
 }
 
 #[test]
+fn where_only_resets_tell_the_wait_they_are_read() {
+    let mut resets = 0;
+    for (table, answer) in refusals() {
+        let tells = |part: &str| answer.headers.iter().any(|(_, template)| template.contains(part));
+        if answer.class != LimitClass::RequestRate || !tells("{requests.reset.") {
+            continue;
+        }
+        let mut dialect = Dialect::of(table);
+        dialect.retry_after = RetryAfter::ResetOnly;
+        let (verdict, response, reading) = second(&dialect, Limits::new().requests_per_minute(3).burst(20 * SECOND));
+        let Verdict::Throttled(throttle) = verdict else { panic!("{verdict:?}") };
+        let (whole, stated) = (throttle.replenished.unwrap(), reading.signal.stated.map(|stated| stated.delay));
+        assert!(
+            stated.is_some_and(|stated| whole <= stated && stated <= whole + 2 * SECOND),
+            "{response:?}: {stated:?}"
+        );
+        resets += 1;
+    }
+    assert!(resets >= 2, "{resets} providers tell a reset");
+}
+
+#[test]
+fn a_request_too_large_for_the_quota_is_read_as_one_that_no_wait_helps() {
+    let dialect = Dialect::of(forbear::provider::openai());
+    let (_, response, reading) = second(&dialect, Limits::new().tokens_per_minute(99));
+    assert!(reading.signal.larger_than_limit && !reading.signal.retryable, "{response:?}");
+    assert_eq!(reading.signal.stated, None);
+}
+
+#[test]
+fn failures_are_read_as_failures_and_no_limits() {
+    for table in forbear::provider::all() {
+        for kind in FailureKind::ALL.iter().copied() {
+            let verdict = Verdict::Failed(kind);
+            let answer = Dialect::of(*table).answer(&verdict, Cost::request(), &Quotas::default(), WALL);
+            let Some(answer) = answer else { continue };
+            let signal = read(table, &answer).signal;
+            assert!(signal.failed && signal.class == LimitClass::None, "{} {kind}: {signal:?}", table.id);
+            assert_eq!(signal.retryable, kind != FailureKind::Auth, "{} {kind}: {signal:?}", table.id);
+        }
+    }
+}
+
+#[test]
 fn quota_headers_are_read_as_they_were_meant() {
     let limits = Limits::new()
         .requests_per_minute(60)
@@ -138,7 +183,7 @@ fn quota_headers_are_read_as_they_were_meant() {
         .tokens_per_day(900_000);
     let mut providers = 0;
     for table in forbear::provider::all() {
-        let dialect = Dialect::of(*Borrow::<Table>::borrow(&table));
+        let dialect = Dialect::of(*table);
         let (mut meter, mut dice) = (Meter::new(limits.clone()).unwrap(), SeededDice::new(1));
         let cost = Cost::tokens(3_000, 1_000);
         let verdict = meter.admit(NOW, cost, &mut dice);
@@ -153,9 +198,9 @@ fn quota_headers_are_read_as_they_were_meant() {
             assert!(read.limit.is_none_or(|limit| meant.limit == Some(limit)), "{}: {read:?} {meant:?}", table.id);
             let remaining = read.remaining.is_none_or(|remaining| meant.remaining == Some(remaining));
             assert!(remaining, "{}: {read:?} {meant:?}", table.id);
-            let reset = read.reset.is_none_or(|reset| {
-                meant.reset.is_some_and(|meant| meant <= reset && reset <= meant + 2 * SECOND)
-            });
+            let reset = read
+                .reset
+                .is_none_or(|reset| meant.reset.is_some_and(|meant| meant <= reset && reset <= meant + 2 * SECOND));
             assert!(reset, "{}: {read:?} {meant:?}", table.id);
         }
     }

@@ -13,7 +13,7 @@
 //! `{usage.total}` (the tokens of this request) and `{requested}` (what a request larger than `{limit}` asked for).
 
 mod forms;
-pub(crate) mod plain;
+mod plain;
 mod template;
 mod untold;
 
@@ -133,7 +133,7 @@ mod tests {
     use bytes::Bytes;
     use http::Response;
 
-    use super::{Dialect, plain};
+    use super::Dialect;
     use crate::core::dice::SeededDice;
     use crate::core::moment::{Moment, WallTime};
     use crate::core::rule::{Answer, Table};
@@ -152,17 +152,13 @@ mod tests {
     }
 
     /// A provider that tells request rates from tokens, and input tokens from others.
-    const WORDY: Table = Table {
-        id: "wordy",
-        answers: &[
-            answer(LimitClass::None, None, "{}"),
-            answer(LimitClass::RequestRate, None, "requests: {limit}"),
-            answer(LimitClass::TokenThroughput, Some(TokenKind::Input), "input"),
-            answer(LimitClass::TokenThroughput, Some(TokenKind::Total), "total"),
-            answer(LimitClass::Unknown, None, "unknown"),
-        ],
-        ..plain::TABLE
-    };
+    const WORDY: Table = Table::new("wordy").answers(&[
+        answer(LimitClass::None, None, "{}"),
+        answer(LimitClass::RequestRate, None, "requests: {limit}"),
+        answer(LimitClass::TokenThroughput, Some(TokenKind::Input), "input"),
+        answer(LimitClass::TokenThroughput, Some(TokenKind::Total), "total"),
+        answer(LimitClass::Unknown, None, "unknown"),
+    ]);
 
     /// What two requests of 6 and 4 tokens are answered, the second of which is refused.
     fn second(limits: Limits, dialect: Dialect) -> Response<Bytes> {
