@@ -36,7 +36,9 @@ use crate::core::signal::{LimitClass, Part, Reading, Scope, Signal, StatedDelay,
 /// `{wait.ms}`, `{wait.f}` (decimal seconds), `{wait.go}` (`1m2.5s`), `{wait.proto}` (`62.500s`), `{wait.date}` (HTTP
 /// date of its end), `{wait.rfc3339}`, `{wait.epoch_s}`, `{wait.epoch_ms}`; `{limit}`. Of any axis `A` in `requests`,
 /// `tokens`, `input_tokens`, `output_tokens`, `requests_day`, `tokens_day`: `{A.limit}`, `{A.remaining}`, and
-/// `{A.reset.F}` with `F` a form of `wait`. A header with a placeholder of an axis that has no limit is left out.
+/// `{A.reset.F}` with `F` a form of `wait`. Bodies of successes may hold `{usage.input}`, `{usage.output}` and
+/// `{usage.total}`, the tokens of the request. What is not told, such as an axis that has no limit, is left out with the
+/// header, the field of a JSON body or the sentence around it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Answer {

@@ -104,6 +104,7 @@ mod tests {
             "Tue, 14 Nov 2023 22:14:23 GMT",
         ];
         assert_eq!(written, expected);
+        assert_eq!(super::written("proto", Duration::from_millis(6), wall).unwrap(), "0.006s");
     }
 
     #[test]
