@@ -1,13 +1,4 @@
 //! The forms in which providers write a wait. All round up: what is read back is never shorter than the wait.
-//!
-//! | form | as in | 62.4999 s |
-//! |---|---|---|
-//! | `s` | `retry-after` | `63` |
-//! | `ms` | `retry-after-ms` | `62500` |
-//! | `f` | reset headers in decimal seconds | `62.5` |
-//! | `go` | reset headers as Go prints durations | `1m2.5s` |
-//! | `proto` | `google.protobuf.Duration` in JSON | `62.500s` |
-//! | `date`, `rfc3339`, `epoch_s`, `epoch_ms` | the instant of its end | |
 
 use std::time::Duration;
 

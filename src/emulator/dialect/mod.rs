@@ -1,16 +1,7 @@
 //! The HTTP answer to a verdict, in the words of a provider.
 //!
 //! A [`Dialect`] is pure: verdict, quotas and wall time in, answer out. The words come from the
-//! [`answers`](crate::core::rule::Answer) of the provider's table: that of the class and the token side that refused the
-//! request, else the nearest side, else the one for an unknown class, else plain words of our own.
-//!
-//! What is not told is left out with the smallest thing around it: the header, the field of a JSON body, the sentence. So
-//! one template serves an emulator that states waits and one that does not. Times are rounded up to what their form can
-//! hold, so that nobody reads a shorter wait than was meant, and count from the `Date` of the answer, which the emulator's
-//! clock sets: under paused time, too.
-//!
-//! Besides those of [`Answer`], bodies may hold `{usage.input}`, `{usage.output}`,
-//! `{usage.total}` (the tokens of this request) and `{requested}` (what a request larger than `{limit}` asked for).
+//! [`answers`](crate::core::rule::Answer) of the provider's table.
 
 mod forms;
 mod plain;

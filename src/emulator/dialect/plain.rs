@@ -1,6 +1,4 @@
 //! What is answered where a provider's table has no words of its own.
-//!
-//! Plain on purpose: a client that reads these reads statuses and `retry-after`, and guesses nothing from prose.
 
 use crate::core::rule::Answer;
 use crate::core::signal::{LimitClass, TokenKind};

@@ -3,7 +3,8 @@
 use std::future::Future;
 use std::time::Duration;
 
-use forbear::{Forbear, Gate, InvalidSetting, Observation, Policy, Pool, provider};
+use forbear::core::rule::Table;
+use forbear::{Forbear, Gate, InvalidSetting, Observation, Policy, Pool};
 
 use crate::operation::Answer;
 use crate::peers::{BASE, CAP};
@@ -38,7 +39,7 @@ impl Ours {
 
     fn at(forbear: Forbear) -> Result<Self, InvalidSetting> {
         let policy = Policy::interactive(DEADLINE).base(BASE).cap(CAP).attempts(4).build()?;
-        Ok(Self { pool: forbear.pool(provider::generic(), ["bench"]).build()?, policy })
+        Ok(Self { pool: forbear.pool(Table::for_test(), ["bench"]).build()?, policy })
     }
 
     /// One call.

@@ -25,9 +25,9 @@ fn main() -> Result<ExitCode, InvalidSetting> {
     time.row("hand loop", || peers::hand(|| flaky(hand)));
     time.row("tokio-retry", || peers::tokio_retry(|| flaky(tokio_retry)));
     time.row("backon", || peers::backon(|| flaky(backon)));
-    time.row("tower, no delay, no budget", peers::tower_minimal(|| flaky(minimal)));
-    time.row("tower, TpsBudget", peers::tower_budget(|| flaky(budget)));
-    time.row("tower-resilience", peers::tower_resilience(flaky_and_sent));
+    time.service("tower, no delay, no budget", peers::tower_minimal(|| flaky(minimal)));
+    time.service("tower, TpsBudget", peers::tower_budget(|| flaky(budget)));
+    time.service("tower-resilience", peers::tower_resilience(flaky_and_sent));
     time.row_with(
         "forbear, deadline",
         &[Target::Time { than: "hand loop", at_most: 1.08 }, Target::NoAllocation],
