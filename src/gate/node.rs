@@ -152,7 +152,7 @@ impl Node {
     /// Hears that a request of this very level's limit was throttled.
     pub(super) fn throttled(&self, pass: Pass, signal: &Signal, now: Moment) -> Option<Shut> {
         let shut = lock(&self.core).throttled(pass, signal, now, &mut &self.trunk.dice)?;
-        self.bar();
+        self.bar(if shut.is_hard() { Moment::NEVER } else { shut.until });
         self.tell(now, &Event::GateShut { class: shut.class, told: shut.told(), shut_for: now.until(shut.until) });
         Some(shut)
     }
@@ -183,15 +183,18 @@ impl Node {
         }
     }
 
-    /// Makes every call of the subtree ask, and every waiter look again: some must now be refused.
-    fn bar(&self) {
+    /// Makes every call of the subtree ask, and refuses those who wait for what comes after their deadline.
+    fn bar(&self, until: Moment) {
         self.barred.store(true, Ordering::Release);
-        self.queue.wake_all();
-        self.each_child(&|child| child.bar());
+        let mut waiting = self.queue.lock();
+        waiting.wake_whose_deadline_comes_by(until);
+        waiting.wake_head();
+        drop(waiting);
+        self.each_child(&|child| child.bar(until));
     }
 
     fn wake_heads(&self) {
-        self.queue.wake_head();
+        self.queue.lock().wake_head();
         self.each_child(&|child| child.wake_heads());
     }
 
