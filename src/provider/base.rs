@@ -16,6 +16,7 @@ pub const HEADERS: &[Header] = &[
     Header::new("retry-after", Means::Wait(retry_after)),
     Header::new("date", Means::Date(http_date)),
     Header::new("x-should-retry", Means::Verdict(verdict)),
+    Header::new("stripe-should-retry", Means::Verdict(verdict)),
     Header::new("content-type", Means::Stream(stream)),
     Header::new("ratelimit", Means::Listed(ratelimit)),
     Header::new("ratelimit-policy", Means::Listed(ratelimit)),
@@ -108,6 +109,7 @@ pub const RULES: &[Rule] = &[
         .limit(LimitClass::None)
         .retry(),
     Rule::phrase(&["overloaded"]).on(&[INSIDE_A_SUCCESS, 429]).limit(LimitClass::Overload),
+    Rule::phrase(&["request too large"]).on(&[INSIDE_A_SUCCESS, 429]).stop(),
     Rule::word(&["overloaded_error", "overloaded", "engine_overloaded", "server_is_overloaded"])
         .limit(LimitClass::Overload),
     Rule::word(&["service_unavailable", "service_unavailable_error", "UNAVAILABLE"])

@@ -26,9 +26,12 @@ impl Leaf<'_, '_> {
     pub(super) fn note_presence(&mut self) {
         let fields = self.walk.table.fields;
         for (row, field) in fields.rows_at(self.node) {
-            if matches!(field.told, Told::Error) {
-                self.walk.facts.push(self.node, row, Fact::Error);
-            }
+            let fact = match field.told {
+                Told::Error => Fact::Error,
+                Told::Named(word) => self.word(word.as_bytes()),
+                _ => continue,
+            };
+            self.walk.facts.push(self.node, row, fact);
         }
     }
 
@@ -52,15 +55,17 @@ impl Leaf<'_, '_> {
             (Told::ForeignText, Scalar::Text(text)) => {
                 Some(Fact::Prose(prose::read_foreign(text.as_bytes(), self.walk.asked())))
             }
-            (Told::Word(cut), Scalar::Text(text)) => {
-                let (table, user) = self.walk.asked().word(cut(text).as_bytes());
-                Some(Fact::Words(table, user))
+            (Told::Word(cut), Scalar::Text(text)) => Some(self.word(cut(text).as_bytes())),
+            (Told::Word(_), Scalar::Whole(number)) => Some(self.word(write_decimal(number, &mut [0; 20]))),
+            (Told::Named(word), Scalar::Text(_) | Scalar::Whole(_) | Scalar::Number(_)) => {
+                Some(self.word(word.as_bytes()))
             }
             (Told::Names(read), Scalar::Text(text)) => Some(Fact::Names(read(text))),
             (Told::Unit(read), Scalar::Text(text)) => Some(Fact::Unit(read(text))),
             (Told::Wait(read) | Told::Reset(_, read), scalar) => read(scalar).map(Fact::Wait),
             (Told::Spent(_, read), scalar) => read(scalar).map(Fact::Spent),
             (Told::Status, scalar) => status(scalar).map(Fact::Status),
+            (Told::OriginalStatus, scalar) => status(scalar).map(Fact::OriginalStatus),
             (Told::Limit, scalar) => (count(scalar) == Some(0)).then_some(Fact::LimitIsZero),
             (Told::Error, Scalar::Text("") | Scalar::Bool(false)) => None,
             (Told::Error, _) => Some(Fact::Error),
@@ -72,6 +77,11 @@ impl Leaf<'_, '_> {
             }
             _ => None,
         }
+    }
+
+    fn word(&self, word: &[u8]) -> Fact {
+        let (table, user) = self.walk.asked().word(word);
+        Fact::Words(table, user)
     }
 
     /// A text, unless it is a whole error written as a string: then that error takes its place and leaves no trace.

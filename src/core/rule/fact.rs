@@ -29,6 +29,7 @@ pub struct Prose {
 pub(crate) enum Fact {
     Error,
     Status(u16),
+    OriginalStatus(u16),
     Wait(When),
     Spent(bool),
     Prose(Prose),
@@ -114,6 +115,14 @@ impl Facts {
     pub(crate) fn status(&self) -> Option<u16> {
         self.iter().find_map(|entry| match entry.fact {
             Fact::Status(status) => Some(status),
+            _ => None,
+        })
+    }
+
+    /// The status of the answer behind this one.
+    pub(crate) fn original_status(&self) -> Option<u16> {
+        self.iter().find_map(|entry| match entry.fact {
+            Fact::OriginalStatus(status) => Some(status),
             _ => None,
         })
     }

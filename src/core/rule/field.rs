@@ -30,6 +30,8 @@ pub enum Told {
     ForeignText,
     /// A word that rules ask for; the function cuts it out.
     Word(fn(&str) -> &str),
+    /// When something stands here, it is as if this word stood in a field that holds words.
+    Named(&'static str),
     /// A name of the limit that was hit.
     Names(fn(&str) -> Claims),
     /// A word that names the unit only, believed where the texts name no limit.
@@ -38,6 +40,8 @@ pub enum Told {
     Wait(fn(Scalar<'_>) -> Option<When>),
     /// The status of the answer, repeated in the body.
     Status,
+    /// The status of an answer behind this one.
+    OriginalStatus,
     /// The names of the policies that were violated, of those listed in the IETF fields.
     Policy,
     /// What the limit grants; zero means that waiting never helps.

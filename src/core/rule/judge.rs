@@ -43,8 +43,13 @@ fn by_status(status: u16) -> State {
 
 /// Judges an answer that failed.
 pub(crate) fn judge(table: &Table, http_status: u16, seen: &Seen, facts: &Facts) -> Judgement {
-    let inner = facts.status().filter(|status| (400..600).contains(status));
-    let status = if http_status >= 400 { http_status } else { inner.unwrap_or(INSIDE_A_SUCCESS) };
+    let status = match http_status {
+        ..400 => facts.status().or(facts.original_status()).unwrap_or(INSIDE_A_SUCCESS),
+        // A failed dependency: the status of what failed says more.
+        424 => facts.original_status().unwrap_or(http_status),
+        _ => http_status,
+    };
+    let is_status = |asked: &u16| *asked == status || http_status >= 400 && *asked == http_status;
     let mut state = by_status(status);
 
     let (words, user_words, phrases, user_phrases) = facts.rules();
@@ -56,7 +61,7 @@ pub(crate) fn judge(table: &Table, http_status: u16, seen: &Seen, facts: &Facts)
     let run = |state: &mut State, otherwise: bool| {
         for (rule, number, (words, phrases)) in table_rules().chain(user_rules()) {
             let holds = rule.otherwise == otherwise
-                && (rule.statuses.is_empty() || rule.statuses.contains(&status))
+                && (rule.statuses.is_empty() || rule.statuses.iter().any(is_status))
                 && (rule.words.is_empty() || words >> number & 1 == 1)
                 && (rule.phrases.is_empty() || phrases >> number & 1 == 1)
                 && rule.shown.iter().all(|shown| shows(*shown, table, seen));
@@ -123,8 +128,8 @@ fn name_the_limit(table: &Table, seen: &Seen, facts: &Facts, scope: &mut Option<
         return (opinion, true);
     }
     match exhausted {
-        Some((class, kind)) => (Opinion::Limit(class, kind), false),
-        None => (Opinion::SomeLimit, false),
+        Some((class, kind)) if class != LimitClass::Unknown => (Opinion::Limit(class, kind), false),
+        _ => (Opinion::SomeLimit, false),
     }
 }
 
