@@ -27,5 +27,7 @@ pub use crate::run::{
     Attempt, ByOutcome, ByRule, Call, Failure, Forbear, ForbearBuilder, Head, InFlight, Observe, Outcome, Peek,
     PeekBody, Pool, PoolBuilder, Settle, peek,
 };
+#[cfg(feature = "otlp")]
+pub use crate::telemetry::otlp;
 #[cfg(feature = "prometheus")]
 pub use crate::telemetry::prometheus;

@@ -1,0 +1,171 @@
+//! The sink over OpenTelemetry's metrics API, under the dotted names and UCUM units.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError, Weak};
+
+use opentelemetry::metrics::{AsyncInstrument, Counter, Histogram, Meter};
+use opentelemetry::{InstrumentationScope, KeyValue, global};
+
+use crate::core::moment::Moment;
+use crate::event::catalogue::Metric;
+use crate::event::metric::{Kind, Row};
+use crate::event::names::Policies;
+use crate::event::series::{Move, SeriesId, moves};
+use crate::event::sink::{GaugeSource, Listener, Sample, Sink};
+use crate::event::slots::Slots;
+use crate::event::{Event, PoolLabels};
+
+/// A sink that measures through OpenTelemetry's global meter, for applications with an SDK of their own;
+/// `forbear::otlp::install` sets one up.
+///
+/// The names are dotted and the units UCUM (`forbear.attempts` in `{attempt}`); with the default translation they become
+/// the Prometheus names of the catalogue. Histograms bring the catalogue's bounds as advice. Set the global meter provider
+/// before the first call: instruments are made then, and one of the API's own no-op provider stays dead. Gauges are
+/// sampled whenever the SDK collects.
+#[must_use]
+pub fn instruments() -> Instruments {
+    Instruments::default()
+}
+
+/// The sink [`instruments`] makes. Clones are the same sink.
+///
+/// Attributes are made once per series; from then on an event makes none, and takes what the SDK takes.
+#[derive(Clone, Default)]
+pub struct Instruments(Arc<Inner>);
+
+struct Inner {
+    policies: Policies,
+    sources: Mutex<Vec<Weak<dyn GaugeSource>>>,
+    moved: [OnceLock<Instrument>; Metric::ALL.len()],
+    gauges: Once,
+}
+
+enum Instrument {
+    Counter(Counter<u64>),
+    Histogram(Histogram<f64>),
+}
+
+impl Default for Inner {
+    fn default() -> Self {
+        Self {
+            policies: Policies::new(),
+            sources: Mutex::default(),
+            moved: [const { OnceLock::new() }; Metric::ALL.len()],
+            gauges: Once::new(),
+        }
+    }
+}
+
+impl fmt::Debug for Instruments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Instruments").finish_non_exhaustive()
+    }
+}
+
+impl Sink for Instruments {
+    fn listen(&self, pool: &PoolLabels) -> Box<dyn Listener> {
+        let inner = Arc::clone(&self.0);
+        Box::new(PoolInstruments { inner, pool: pool.clone(), attributes: Slots::new(), begun: Once::new() })
+    }
+
+    fn watch(&self, gauges: Weak<dyn GaugeSource>) {
+        self.0.sources().push(gauges);
+    }
+}
+
+fn meter() -> Meter {
+    global::meter_with_scope(InstrumentationScope::builder("forbear").with_version(env!("CARGO_PKG_VERSION")).build())
+}
+
+impl Instrument {
+    fn new(row: &Row) -> Self {
+        match row.kind {
+            Kind::Histogram => Self::Histogram(
+                meter()
+                    .f64_histogram(row.otel)
+                    .with_unit(row.unit)
+                    .with_description(row.help)
+                    .with_boundaries(row.buckets.to_vec())
+                    .build(),
+            ),
+            Kind::Counter | Kind::Gauge => {
+                Self::Counter(meter().u64_counter(row.otel).with_unit(row.unit).with_description(row.help).build())
+            }
+        }
+    }
+
+    fn carry_out(&self, by: Move, attributes: &[KeyValue]) {
+        match (self, by) {
+            (Self::Counter(counter), Move::Rise(n)) => counter.add(n, attributes),
+            (Self::Histogram(histogram), Move::Take(seconds)) => histogram.record(seconds, attributes),
+            // The catalogue's kinds and the moves agree; a test holds them together.
+            _ => debug_assert!(false, "a counter takes no values, a histogram does not rise"),
+        }
+    }
+}
+
+impl Inner {
+    fn sources(&self) -> MutexGuard<'_, Vec<Weak<dyn GaugeSource>>> {
+        self.sources.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Offers every gauge of the catalogue to the SDK. The SDK keeps the callbacks for as long as it lives, so they hold
+    /// the sink weakly.
+    fn offer_gauges(self: &Arc<Self>) {
+        let meter = meter();
+        for metric in Metric::ALL.iter().copied().filter(|metric| metric.row().kind == Kind::Gauge) {
+            let (row, sink) = (metric.row(), Arc::downgrade(self));
+            let gauge = meter.f64_observable_gauge(row.otel).with_unit(row.unit).with_description(row.help);
+            gauge.with_callback(move |observer| Self::observe(&sink, metric, observer)).build();
+        }
+    }
+
+    fn observe(sink: &Weak<Self>, metric: Metric, observer: &dyn AsyncInstrument<f64>) {
+        let Some(sink) = sink.upgrade() else { return };
+        let sources: Vec<_> = sink.sources().iter().filter_map(Weak::upgrade).collect();
+        for source in sources {
+            source.sample(&mut |sample: Sample<'_>| {
+                if sample.metric == metric {
+                    observer.observe(sample.value, &attributes(sample.pool, sample.labels));
+                }
+            });
+        }
+    }
+}
+
+fn attributes(pool: Option<&PoolLabels>, labels: &[(&'static str, &str)]) -> Box<[KeyValue]> {
+    let of_pool =
+        pool.map(|pool| [KeyValue::new("provider", pool.provider), KeyValue::new("pool", Arc::clone(&pool.pool))]);
+    let own = labels.iter().map(|(key, word)| KeyValue::new(*key, (*word).to_owned()));
+    of_pool.into_iter().flatten().chain(own).collect()
+}
+
+struct PoolInstruments {
+    inner: Arc<Inner>,
+    pool: PoolLabels,
+    attributes: Slots<Box<[KeyValue]>>,
+    begun: Once,
+}
+
+impl Listener for PoolInstruments {
+    fn hear(&self, _: Moment, event: &Event<'_>) {
+        self.begun.call_once(|| self.begin());
+        moves(event, &self.inner.policies, |series, by| self.carry_out(series, by));
+    }
+}
+
+impl PoolInstruments {
+    fn begin(&self) {
+        self.inner.gauges.call_once(|| self.inner.offer_gauges());
+        for metric in Metric::ALL.iter().filter(|metric| metric.row().from_zero) {
+            SeriesId::all(*metric).for_each(|series| self.carry_out(series, Move::Rise(0)));
+        }
+    }
+
+    fn carry_out(&self, series: SeriesId, by: Move) {
+        let metric = series.metric();
+        let instrument = self.inner.moved[metric as usize].get_or_init(|| Instrument::new(metric.row()));
+        let of_series = || attributes(Some(&self.pool), &series.labels(&self.inner.policies));
+        instrument.carry_out(by, self.attributes.place(series).get_or_init(of_series));
+    }
+}
