@@ -8,33 +8,33 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-pub const S: Duration = Duration::from_secs(1);
+pub(crate) const S: Duration = Duration::from_secs(1);
 
-pub type Answer = http::Response<String>;
+pub(crate) type Answer = http::Response<String>;
 
 /// What an operation over HTTP returns.
-pub type Tried = Result<Answer, Error>;
+pub(crate) type Tried = Result<Answer, Error>;
 
-pub fn answer(status: u16) -> Answer {
+pub(crate) fn answer(status: u16) -> Answer {
     http::Response::builder().status(status).body(String::new()).expect("a well-formed answer")
 }
 
-pub fn with_header(mut answer: Answer, name: &'static str, value: &str) -> Answer {
+pub(crate) fn with_header(mut answer: Answer, name: &'static str, value: &str) -> Answer {
     answer.headers_mut().insert(name, value.parse().expect("a header value"));
     answer
 }
 
-pub fn with_body(answer: Answer, body: &str) -> Answer {
+pub(crate) fn with_body(answer: Answer, body: &str) -> Answer {
     answer.map(|_| body.to_owned())
 }
 
 /// A 429 that states its wait in `retry-after`.
-pub fn throttle(seconds: u64) -> Answer {
+pub(crate) fn throttle(seconds: u64) -> Answer {
     with_header(answer(429), "retry-after", &seconds.to_string())
 }
 
 /// A 429 that states its wait in the body.
-pub fn throttle_in_body(seconds: u64) -> Answer {
+pub(crate) fn throttle_in_body(seconds: u64) -> Answer {
     with_body(answer(429), &format!(r#"{{"detail":"throttled","retry_after":{seconds}}}"#))
 }
 
@@ -43,39 +43,39 @@ fn openai_error(message: &str, kind: &str, code: &str) -> String {
 }
 
 /// OpenAI: requests per minute, of the organisation where it says so.
-pub fn rate_limited(seconds: u64, of_the_organisation: bool) -> Answer {
+pub(crate) fn rate_limited(seconds: u64, of_the_organisation: bool) -> Answer {
     let of = if of_the_organisation { " in organization org-AAAA" } else { "" };
     let message = format!("Rate limit reached for gpt-4o{of} on requests per min (RPM): Limit 3, Used 3, Requested 1.");
     with_body(throttle(seconds), &openai_error(&message, "requests", "rate_limit_exceeded"))
 }
 
 /// OpenAI: requests per day.
-pub fn daily(seconds: u64) -> Answer {
+pub(crate) fn daily(seconds: u64) -> Answer {
     let message = "Rate limit reached for gpt-4o on requests per day (RPD): Limit 200, Used 200, Requested 1.";
     with_body(throttle(seconds), &openai_error(message, "requests", "rate_limit_exceeded"))
 }
 
 /// OpenAI: the credit is used up.
-pub fn spent() -> Answer {
+pub(crate) fn spent() -> Answer {
     let message = "You exceeded your current quota, please check your plan and billing details.";
     with_body(answer(429), &openai_error(message, "insufficient_quota", "insufficient_quota"))
 }
 
 /// OpenAI: the request alone is larger than the limit.
-pub fn too_large() -> Answer {
+pub(crate) fn too_large() -> Answer {
     let message = "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 61337.";
     with_body(answer(429), &openai_error(message, "tokens", "rate_limit_exceeded"))
 }
 
 /// OpenAI: a token limit, found out after a 200 was sent.
-pub fn throttle_inside_a_success() -> Answer {
+pub(crate) fn throttle_inside_a_success() -> Answer {
     let message = "Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000.";
     with_body(answer(200), &openai_error(message, "tokens", "rate_limit_exceeded"))
 }
 
 /// One line of a script.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub(crate) enum Step {
     Says(Answer),
     Fails(ErrorKind),
     Hangs,
@@ -95,7 +95,7 @@ impl From<ErrorKind> for Step {
 
 /// A provider that answers from a script, then always with a 200. Notes when requests came.
 #[derive(Clone)]
-pub struct Provider(Arc<Mutex<Scripted>>);
+pub(crate) struct Provider(Arc<Mutex<Scripted>>);
 
 struct Scripted {
     steps: VecDeque<Step>,
@@ -104,13 +104,13 @@ struct Scripted {
 }
 
 impl Provider {
-    pub fn new<T: Into<Step>>(steps: impl IntoIterator<Item = T>) -> Self {
+    pub(crate) fn new<T: Into<Step>>(steps: impl IntoIterator<Item = T>) -> Self {
         let steps = steps.into_iter().map(Into::into).collect();
         Self(Arc::new(Mutex::new(Scripted { steps, start: Instant::now(), requests: Vec::new() })))
     }
 
     /// One request.
-    pub fn ask(&self) -> impl Future<Output = Tried> + use<> {
+    pub(crate) fn ask(&self) -> impl Future<Output = Tried> + use<> {
         let provider = self.clone();
         async move {
             let step = {
@@ -128,22 +128,22 @@ impl Provider {
     }
 
     /// When requests came, from the start of the script.
-    pub fn requests(&self) -> Vec<Duration> {
+    pub(crate) fn requests(&self) -> Vec<Duration> {
         self.0.lock().expect("no test panics here").requests.clone()
     }
 
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.requests().len()
     }
 
     /// Goes on with other steps.
-    pub fn now_says<T: Into<Step>>(&self, steps: impl IntoIterator<Item = T>) {
+    pub(crate) fn now_says<T: Into<Step>>(&self, steps: impl IntoIterator<Item = T>) {
         self.0.lock().expect("no test panics here").steps = steps.into_iter().map(Into::into).collect();
     }
 }
 
 /// The value of a gauge without the labels that name the pool; `None` where it is not shown.
-pub fn gauge(lines: &[String], name_and_labels: &str) -> Option<f64> {
+pub(crate) fn gauge(lines: &[String], name_and_labels: &str) -> Option<f64> {
     let wanted: Vec<&str> = name_and_labels.split(['{', '}', ',']).filter(|part| !part.is_empty()).collect();
     let line = lines.iter().find(|line| {
         let name = line.split(['{', ' ']).next();
