@@ -21,14 +21,14 @@ use crate::run::outcome::Settle;
 
 /// Drives a call to its end.
 #[allow(clippy::manual_async_fn, reason = "an async fn would keep its arguments twice")]
-pub(super) fn drive<C, R, F, Fut>(
-    call: Call<'_, C>,
+pub(super) fn drive<'a, C, R, F, Fut>(
+    call: Call<'a, C>,
     mut operation: F,
 ) -> impl Future<Output = Result<R::Value, Error<R>>>
 where
     R: Settle,
     C: Observe<R>,
-    F: FnMut(Attempt<'_>) -> Fut,
+    F: FnMut(Attempt<'a>) -> Fut,
     Fut: Future<Output = R>,
 {
     async move {
@@ -69,15 +69,15 @@ where
 
 /// Makes one attempt and reads what it shows. The outcome is `None` when it was cut.
 #[allow(clippy::manual_async_fn, reason = "an async fn would keep its arguments twice")]
-fn attempt<C, R, F, Fut>(
-    going: &mut Going<'_>,
+fn attempt<'a, C, R, F, Fut>(
+    going: &mut Going<'a>,
     plan: AttemptPlan,
     observe: &C,
     operation: &mut F,
 ) -> impl Future<Output = (Option<R>, Reading)>
 where
     C: Observe<R>,
-    F: FnMut(Attempt<'_>) -> Fut,
+    F: FnMut(Attempt<'a>) -> Fut,
     Fut: Future<Output = R>,
 {
     async move {

@@ -27,6 +27,8 @@ pub(super) struct Going<'a> {
     /// The last time read from the clock. While nothing was waited for, it is as good as another look.
     now: Moment,
     delay_source: DelaySource,
+    /// Whether the call waits for its turn.
+    queued: bool,
     ended: bool,
     pub(super) spans: CallSpans,
 }
@@ -43,7 +45,7 @@ impl<'a> Going<'a> {
         }
         let spans = CallSpans::start(Whose { pool: pool.labels(), policy: policy.name() });
         let (core, delay_source) = (Core::start(now), DelaySource::None);
-        Self { pool, policy, core, permit: None, now, delay_source, ended: false, spans }
+        Self { pool, policy, core, permit: None, now, delay_source, queued: false, ended: false, spans }
     }
 
     fn shared(&self) -> &'a Shared {
@@ -87,7 +89,9 @@ impl<'a> Going<'a> {
         let deadline = self.core.deadline(self.policy);
         let turn = Turn::new(&shared.node, self.core.started(), deadline, may_wait, self.is_first());
         let queue = || Queue { depth: shared.node.waiting(), stated: shared.shut_for() };
+        self.queued = true;
         let turn = self.spans.at_gate(turn, queue).await;
+        self.queued = false;
         let waited = self.look_at_clock().until(self.now);
         let result = if turn.is_ok() { GateResult::Admitted } else { GateResult::Refused };
         self.spans.gate_waited(result, waited);
@@ -225,6 +229,10 @@ impl Drop for Going<'_> {
             return;
         }
         let began = self.look_at_clock();
+        if self.queued {
+            let (waited, result, class) = (began.until(self.now), GateResult::Cancelled, LimitClass::None);
+            self.shared().tell(self.now, || Event::GateWaited { waited, result, class });
+        }
         if self.permit.is_some() {
             self.tell_attempt(AttemptOutcome::Cancelled, None, began);
         }
