@@ -149,6 +149,13 @@ impl Table {
     /// Never panics, takes time linear in the size of headers and body, and keeps nothing of either.
     #[must_use]
     pub fn read(&self, observation: &Observation<'_>, wall: WallTime) -> Reading {
+        self.read_at(observation, &|| wall)
+    }
+
+    /// [`Table::read`] that asks for the wall time only where an answer states a date: looking at a clock costs more than
+    /// reading a header.
+    #[must_use]
+    pub fn read_at(&self, observation: &Observation<'_>, wall: &dyn Fn() -> WallTime) -> Reading {
         if let Some(failure) = observation.failure {
             return transport(failure).into();
         }
@@ -159,7 +166,9 @@ impl Table {
             Some(map) => Seen::read(self.headers, map, (status >= 400 || body.is_some()).then_some(asked)),
             None => Seen::default(),
         };
-        let mut now = seen.date.unwrap_or(wall);
+        let sent = seen.date;
+        let at_sending = || sent.unwrap_or_else(wall);
+        let mut now: &dyn Fn() -> WallTime = &at_sending;
         let quotas = seen.quotas(self.headers, now);
         let succeeded = Signal { status: Some(status), ..Signal::success() };
         if status < 400 && body.is_none() {

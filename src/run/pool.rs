@@ -149,7 +149,7 @@ impl Shared {
 
     /// What an observation made now means to the provider.
     pub(super) fn read(&self, observation: &Observation<'_>) -> Reading {
-        self.table.read(observation, self.clock().wall())
+        self.table.read_at(observation, &|| self.clock().wall())
     }
 
     /// The level (0 = widest) of this pool's path that a limit of `scope` shuts.

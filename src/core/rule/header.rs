@@ -47,8 +47,8 @@ impl When {
 
     /// How long from `now`; zero when it has passed, never longer than [`LONGEST`].
     #[must_use]
-    pub fn from(self, now: WallTime) -> Duration {
-        let until = self.instant.map_or(Duration::ZERO, |instant| now.until(instant));
+    pub fn from(self, now: impl FnOnce() -> WallTime) -> Duration {
+        let until = self.instant.map_or(Duration::ZERO, |instant| now().until(instant));
         self.delay.max(until).min(LONGEST)
     }
 }

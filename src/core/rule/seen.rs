@@ -159,7 +159,7 @@ impl Seen {
     }
 
     /// What the headers say of quotas.
-    pub(crate) fn quotas(&self, headers: &Headers, now: WallTime) -> Quotas {
+    pub(crate) fn quotas(&self, headers: &Headers, now: &dyn Fn() -> WallTime) -> Quotas {
         let mut quotas = Quotas::default();
         for (slot, axis) in headers.axes.iter().enumerate() {
             let Some(axis) = axis else { break };

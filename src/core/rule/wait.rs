@@ -22,7 +22,7 @@ pub(crate) fn stated(
     seen: &Seen,
     facts: &Facts,
     judgement: &Judgement,
-    now: WallTime,
+    now: &dyn Fn() -> WallTime,
 ) -> Option<StatedDelay> {
     let in_header = |(when, row): (When, u8)| {
         StatedDelay::new(when.from(now), Part::Header, table.headers.rows[usize::from(row)].name)
@@ -71,7 +71,7 @@ fn reset_of_exhausted(
     seen: &Seen,
     facts: &Facts,
     judgement: &Judgement,
-    now: WallTime,
+    now: &dyn Fn() -> WallTime,
 ) -> Option<StatedDelay> {
     let axes = table.headers.axes.iter().flatten().enumerate().filter_map(|(slot, axis)| {
         let counts = match axis.role {
@@ -95,7 +95,7 @@ fn is_named(axis: &Axis, judgement: &Judgement) -> bool {
     judgement.named && axis.class == judgement.class && axis.class != LimitClass::Unknown && same_side
 }
 
-fn listed(seen: &Seen, own_header: bool, now: WallTime) -> Option<StatedDelay> {
+fn listed(seen: &Seen, own_header: bool, now: &dyn Fn() -> WallTime) -> Option<StatedDelay> {
     longest(
         seen.listed
             .exhausted()

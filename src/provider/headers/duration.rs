@@ -124,7 +124,7 @@ mod tests {
     const NOW: WallTime = WallTime::since_epoch(Duration::from_secs(1_795_996_800));
 
     fn seconds(read: impl Fn(&[u8]) -> Option<When>, value: &str) -> Option<f64> {
-        read(value.as_bytes()).map(|when| when.from(NOW).as_secs_f64())
+        read(value.as_bytes()).map(|when| when.from(|| NOW).as_secs_f64())
     }
 
     #[test]
