@@ -42,10 +42,9 @@ fn openai_error(message: &str, kind: &str, code: &str) -> String {
     format!(r#"{{"error":{{"message":"{message}","type":"{kind}","param":null,"code":"{code}"}}}}"#)
 }
 
-/// OpenAI: requests per minute, of the organisation where it says so.
-pub(crate) fn rate_limited(seconds: u64, of_the_organisation: bool) -> Answer {
-    let of = if of_the_organisation { " in organization org-AAAA" } else { "" };
-    let message = format!("Rate limit reached for gpt-4o{of} on requests per min (RPM): Limit 3, Used 3, Requested 1.");
+/// OpenAI: requests per minute; `whose` as the message says it: `in organization org-AAAA`, or nothing.
+pub(crate) fn rate_limited(seconds: u64, whose: &str) -> Answer {
+    let message = format!("Rate limit reached {whose} on requests per min (RPM): Limit 3, Used 3, Requested 1.");
     with_body(throttle(seconds), &openai_error(&message, "requests", "rate_limit_exceeded"))
 }
 
