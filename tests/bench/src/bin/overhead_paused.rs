@@ -28,11 +28,9 @@ fn main() -> Result<ExitCode, InvalidSetting> {
     time.service("tower, no delay, no budget", peers::tower_minimal(|| flaky(minimal)));
     time.service("tower, TpsBudget", peers::tower_budget(|| flaky(budget)));
     time.service("tower-resilience", peers::tower_resilience(flaky_and_sent));
-    time.row_with(
-        "forbear, deadline",
-        &[Target::Time { than: "hand loop", at_most: 1.08 }, Target::NoAllocation],
-        || deadline_only.call(|| flaky(ours)),
-    );
+    time.row_with("forbear, deadline", &[Target::Time { than: "hand loop", at_most: 1.08 }], || {
+        deadline_only.call(|| flaky(ours))
+    });
     time.row("forbear, deadline + flowing gate", || with_gate.call(|| flaky(ours_with_gate)));
     Ok(report::finish(&[time.run()]))
 }
