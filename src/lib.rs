@@ -1,6 +1,7 @@
 //! A retry engine and a shared capacity gate for rate-limited providers.
 
-mod clock;
+#[doc(hidden)]
+pub mod clock;
 pub mod core;
 #[cfg(feature = "emulator")]
 pub mod emulator;
