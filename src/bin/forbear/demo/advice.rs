@@ -144,9 +144,9 @@ fn too_fast(seen: &Evidence) -> String {
 /// `part` of `whole` in per cent, as far as it can be told apart from none and all.
 pub(crate) fn percent(part: f64, whole: f64) -> String {
     match share(part, whole) * 100.0 {
-        share if share > 0.0 && share < 1.0 => format!("{share:.1} %"),
-        share if share > 99.0 && share < 100.0 => format!("{:.1} %", share.min(99.9)),
-        share => format!("{share:.0} %"),
+        share if share > 0.0 && share < 1.0 => format!("{share:.1}%"),
+        share if share > 99.0 && share < 100.0 => format!("{:.1}%", share.min(99.9)),
+        share => format!("{share:.0}%"),
     }
 }
 
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(
             conclusion.why,
             "the quota would do: at the worst the calls offered were 0.5 times what 60 requests a minute can serve \
-             within the callers' 30s; but 94 % of the retries were throttled again, and 100 % of the failed calls had \
+             within the callers' 30s; but 94% of the retries were throttled again, and 100% of the failed calls had \
              used their 4 attempts before the minute was over; the gate is off: turned on, one call's throttle would \
              hold the others"
         );
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn one_in_a_thousand_is_neither_none_nor_all() {
-        assert_eq!([percent(1.0, 1_000.0), percent(999.5, 1_000.0), percent(1.0, 3.0)], ["0.1 %", "99.9 %", "33 %"]);
-        assert_eq!([percent(0.0, 9.0), percent(9.0, 9.0), percent(0.0, 0.0)], ["0 %", "100 %", "0 %"]);
+        assert_eq!([percent(1.0, 1_000.0), percent(999.5, 1_000.0), percent(1.0, 3.0)], ["0.1%", "99.9%", "33%"]);
+        assert_eq!([percent(0.0, 9.0), percent(9.0, 9.0), percent(0.0, 0.0)], ["0%", "100%", "0%"]);
     }
 }

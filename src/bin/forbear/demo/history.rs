@@ -13,7 +13,7 @@ pub(crate) struct Look {
     pub(crate) at: Duration,
     /// Calls offered so far.
     pub(crate) offered: f64,
-    /// Attempts that succeeded so far.
+    /// Attempts that used quota so far.
     pub(crate) served: f64,
 }
 
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_busiest_minute_is_the_one_with_most_successes() {
+    fn the_busiest_minute_is_the_one_in_which_most_quota_was_used() {
         let history = history(8, supply(1.0), |at| if at < 4.0 { 30.0 * at } else { 120.0 + 45.0 * (at - 4.0) });
         assert!((history.busiest_minute() - 0.75).abs() < 1e-6);
     }

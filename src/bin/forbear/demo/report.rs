@@ -8,16 +8,8 @@ use super::advice::{Conclusion, percent};
 use super::evidence::Evidence;
 use super::scrape::Scrape;
 
-const HEADINGS: [&str; 8] = [
-    "service",
-    "calls",
-    "success",
-    "attempts/call",
-    "throttled attempts",
-    "delays by source",
-    "quota used (peak)",
-    "conclusion",
-];
+const HEADINGS: [&str; 8] =
+    ["service", "calls", "success", "attempts/call", "throttled", "delays", "quota used (peak)", "conclusion"];
 
 /// One service's line, and why.
 pub(crate) struct Row {
@@ -64,7 +56,7 @@ fn delays(pool: &str, scrape: &Scrape) -> String {
     let by_source = DelaySource::ALL.iter().filter_map(|source| {
         let labels = [("pool", pool), ("delay_source", source.as_str())];
         let (count, mean) = (scrape.count(Metric::Delay, &labels), scrape.mean(Metric::Delay, &labels));
-        (count > 0.0).then(|| format!("{source} {count:.0} x {mean:.2}s"))
+        (count > 0.0).then(|| format!("{source} {count:.0}x{mean:.2}s"))
     });
     some_or_none(by_source.collect())
 }
@@ -115,10 +107,10 @@ forbear_delay_seconds_count{pool="nightly",delay_source="curve"} 350
         assert_eq!(lines.len(), 5);
         assert_eq!(lines[0].find("conclusion"), lines[1].find("change the backoff"));
         let cells: Vec<_> = lines[1].split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
-        assert_eq!(cells[..4], ["nightly", "1000", "90 %", "1.35"]);
-        assert_eq!(cells[4], "9 % request_rate, 24 % unknown");
-        assert_eq!(cells[5], "curve 350 x 0.10s");
-        assert_eq!(cells[6], "38 % (100 %)");
+        assert_eq!(cells[..4], ["nightly", "1000", "90%", "1.35"]);
+        assert_eq!(cells[4], "9% request_rate, 24% unknown");
+        assert_eq!(cells[5], "curve 350x0.10s");
+        assert_eq!(cells[6], "38% (100%)");
         assert!(lines[4].starts_with("  nightly: the quota would do"));
     }
 

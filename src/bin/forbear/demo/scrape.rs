@@ -24,19 +24,18 @@ impl Scrape {
 
     /// The sum of a counter's or gauge's series with these labels.
     pub(crate) fn sum(&self, metric: Metric, labels: Labels<'_>) -> f64 {
-        self.matching(metric.row().prometheus, "", labels).map(|series| series.value).sum()
+        self.total(metric, "", labels)
     }
 
     /// How many values a histogram with these labels took.
     pub(crate) fn count(&self, metric: Metric, labels: Labels<'_>) -> f64 {
-        self.matching(metric.row().prometheus, "_count", labels).map(|series| series.value).sum()
+        self.total(metric, "_count", labels)
     }
 
     /// The mean of the values a histogram with these labels took, in seconds; 0 when there were none.
     pub(crate) fn mean(&self, metric: Metric, labels: Labels<'_>) -> f64 {
-        let sum: f64 = self.matching(metric.row().prometheus, "_sum", labels).map(|series| series.value).sum();
         let count = self.count(metric, labels);
-        if count > 0.0 { sum / count } else { 0.0 }
+        if count > 0.0 { self.total(metric, "_sum", labels) / count } else { 0.0 }
     }
 
     /// The value of `key` in a series with these labels whose value is not zero: how a gauge that is always 1 speaks.
@@ -44,6 +43,11 @@ impl Scrape {
         self.matching(metric.row().prometheus, "", labels)
             .filter(|series| series.value > 0.0)
             .find_map(|series| series.label(key))
+    }
+
+    fn total(&self, metric: Metric, suffix: &str, labels: Labels<'_>) -> f64 {
+        // Not `sum`: the sum of nothing is -0.
+        self.matching(metric.row().prometheus, suffix, labels).fold(0.0, |total, series| total + series.value)
     }
 
     fn matching<'s>(&'s self, name: &'s str, suffix: &'s str, labels: Labels<'s>) -> impl Iterator<Item = &'s Series> {

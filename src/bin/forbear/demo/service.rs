@@ -67,7 +67,7 @@ pub(crate) fn services() -> [Service; 3] {
             path: "/v1/messages",
             requests_per_minute: 60,
             counting: |emulator| emulator.algorithm(Algorithm::TokenBucket).burst(MINUTE / 4),
-            deadline: window(0.7),
+            deadline: Duration::from_secs(2),
             demand: Demand { steady_per_minute: 120.0, burst: None },
             ..tuned.clone()
         },
@@ -99,7 +99,7 @@ impl Service {
             .quota_headers(false)
             .window(MINUTE)
             .requests_per_minute(self.requests_per_minute)
-            .service_time(Duration::from_millis(40))
+            .service_time(Duration::from_millis(10))
             .seed(seed);
         Ok((self.counting)(emulator).start().await?)
     }

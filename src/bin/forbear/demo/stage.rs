@@ -143,9 +143,10 @@ impl Stage {
     }
 }
 
-/// Attempts that succeeded.
+/// Attempts that no limit refused: those the provider counts against the quota, whatever became of them.
 fn served(scrape: &Scrape, pool: &str) -> f64 {
-    scrape.sum(Metric::Attempts, &[("pool", pool), ("outcome", "ok")])
+    let pool = ("pool", pool);
+    scrape.sum(Metric::Attempts, &[pool]) - scrape.sum(Metric::Attempts, &[pool, ("outcome", "throttled")])
 }
 
 /// One service at a glance.
