@@ -1,7 +1,11 @@
 //! Everything that runs: providers, services, `/metrics`, and whoever looks at it.
 
 use std::error::Error;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use forbear::clock::Clock;
@@ -36,11 +40,15 @@ pub(crate) struct Stage {
     stop: watch::Sender<bool>,
     work: JoinSet<()>,
     progress: Progress,
+    ctrl_c: CtrlC,
 }
+
+type CtrlC = Pin<Box<dyn Future<Output = io::Result<()>>>>;
 
 impl Stage {
     /// Starts everything. The same seed brings the same calls.
     pub(crate) async fn build(port: Option<u16>, seed: u64) -> Result<Self, Box<dyn Error>> {
+        let ctrl_c = hear_ctrl_c().await?;
         let prometheus = listen(port)?;
         let (stop, stopped) = watch::channel(false);
         let (mut cast, mut work) = (Vec::new(), JoinSet::new());
@@ -58,7 +66,7 @@ impl Stage {
             cast.push((service, History::default()));
         }
         let (clock, progress) = (Clock::new(), Progress::new());
-        Ok(Self { prometheus, cast, clock, called_for: Duration::ZERO, stop, work, progress })
+        Ok(Self { prometheus, cast, clock, called_for: Duration::ZERO, stop, work, progress, ctrl_c })
     }
 
     /// Says what runs, and where to look.
@@ -116,7 +124,7 @@ impl Stage {
             next = next.max(self.clock.now()).after(LOOK_EVERY);
             tokio::select! {
                 () = self.clock.sleep_until(next) => {}
-                _ = tokio::signal::ctrl_c() => break true,
+                _ = &mut self.ctrl_c => break true,
             }
         };
         self.progress.clear();
@@ -160,6 +168,15 @@ fn line(name: &str, scrape: &Scrape) -> String {
     let of_pool = [pool];
     let state = scrape.word(Metric::GateState, &of_pool, "state").unwrap_or("flowing");
     format!("{name}: {calls:.0} calls, {ok:.0} ok, {failed:.0} failed, {throttled:.0} throttled, {state}")
+}
+
+/// Ctrl-c from now on, also where it is pressed while nobody waits for it: the first poll is what listens.
+async fn hear_ctrl_c() -> io::Result<CtrlC> {
+    let mut ctrl_c: CtrlC = Box::pin(tokio::signal::ctrl_c());
+    match poll_fn(|context| Poll::Ready(ctrl_c.as_mut().poll(context))).await {
+        Poll::Ready(Err(cause)) => Err(cause),
+        Poll::Ready(Ok(())) | Poll::Pending => Ok(ctrl_c),
+    }
 }
 
 /// The endpoint at the port asked for; at any when none was and the usual one is taken.
