@@ -66,6 +66,8 @@ mod gate;
 pub mod guide;
 pub mod provider;
 mod run;
+#[cfg(feature = "simulate")]
+pub mod simulate;
 #[cfg(feature = "telemetry")]
 pub mod telemetry;
 

@@ -12,6 +12,7 @@ use crate::core::moment::Moment;
 use crate::core::observation::Observation;
 use crate::core::path;
 use crate::core::policy::Policy;
+use crate::core::quota_board::QuotaBoard;
 use crate::core::rule::Table;
 use crate::core::setting::{InvalidSetting, within};
 use crate::core::signal::{Quotas, Scope, Signal};
@@ -20,7 +21,6 @@ use crate::gate::Node;
 use crate::run::call::Call;
 use crate::run::engine::Engine;
 use crate::run::gauges::most_shut;
-use crate::run::quota_board::QuotaBoard;
 
 /// The most levels a path may have.
 const DEEPEST: usize = 8;

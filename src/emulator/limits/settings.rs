@@ -151,6 +151,15 @@ impl Limits {
         self
     }
 
+    /// The same quotas, and nothing that goes wrong beside them.
+    #[must_use]
+    pub fn without_episodes(mut self) -> Self {
+        self.overload.clear();
+        self.spend.clear();
+        self.failures.clear();
+        self
+    }
+
     /// Refuses settings outside their range.
     ///
     /// # Errors
