@@ -234,3 +234,7 @@ pub fn decide(
     }
     Decision::Again(Wait { at, delay, source, stated, clamped })
 }
+
+#[cfg(test)]
+#[path = "decide_tests.rs"]
+mod tests;

@@ -36,8 +36,12 @@ const STRIKES_FADE_AFTER: Duration = Duration::from_secs(120);
 #[derive(Clone, Debug)]
 enum State {
     Flowing,
-    Paced(Pace),
-    Shut { shut: Shut, probe: Probe },
+    /// Calls come back after a shut for this class.
+    Paced(Pace, LimitClass),
+    Shut {
+        shut: Shut,
+        probe: Probe,
+    },
 }
 
 /// Where a shut's probing stands.
@@ -78,6 +82,8 @@ pub struct Pass {
 pub struct Hold {
     /// When to ask again: the next slot, the reopening, or a probe's turn.
     pub ask_again: Moment,
+    /// What the pool is, or was last, shut for.
+    pub class: LimitClass,
     /// When the pool reopens, if it is shut: for a caller who cannot wait until then, now is the time to give up.
     pub shut: Option<Shut>,
 }
@@ -144,7 +150,7 @@ impl Gate {
         self.catch_up(now, dice);
         match &self.state {
             State::Flowing => Look::Flowing,
-            State::Paced(pace) => Look::Paced(pace.interval()),
+            State::Paced(pace, _) => Look::Paced(pace.interval()),
             State::Shut { shut, .. } => Look::Shut(*shut),
         }
     }
@@ -153,8 +159,8 @@ impl Gate {
     pub fn peek(&mut self, now: Moment, dice: &mut impl Dice) -> Admission {
         self.catch_up(now, dice);
         match &self.state {
-            State::Paced(pace) if now < pace.next_slot() => {
-                Admission::Hold(Hold { ask_again: pace.next_slot(), shut: None })
+            State::Paced(pace, class) if now < pace.next_slot() => {
+                Admission::Hold(Hold { ask_again: pace.next_slot(), class: *class, shut: None })
             }
             State::Shut { shut, probe } => {
                 let ask_again = match *probe {
@@ -163,7 +169,7 @@ impl Gate {
                     Probe::SentAt(sent) => sent.after(PROBE_GOOD_AFTER).min(shut.until),
                     Probe::Never => shut.until,
                 };
-                Admission::Hold(Hold { ask_again, shut: Some(*shut) })
+                Admission::Hold(Hold { ask_again, class: shut.class, shut: Some(*shut) })
             }
             _ => Admission::Pass(Pass { at: now, probe: false }),
         }
@@ -174,7 +180,7 @@ impl Gate {
         let admission = self.peek(now, dice);
         if let Admission::Pass(pass) = admission {
             match &mut self.state {
-                State::Paced(pace) => _ = pace.take(now, dice),
+                State::Paced(pace, _) => _ = pace.take(now, dice),
                 State::Shut { probe, .. } if pass.probe => *probe = Probe::SentAt(now),
                 _ => {}
             }
@@ -200,11 +206,12 @@ impl Gate {
         };
         // One burst is one strike: requests sent before the last shut have been counted with it.
         let new_round = running.is_none() && self.last_shut.is_none_or(|last| pass.at >= last);
-        if new_round || pass.probe {
+        let probe_failed = self.is_probe_out(pass);
+        if new_round || probe_failed {
             self.strikes = self.strikes.saturating_add(1);
         }
         let merged = merge(running, self.news(signal, now), now)?;
-        if pass.probe && running == Some(merged) {
+        if probe_failed && running == Some(merged) {
             self.await_next_probe(now);
         }
         if running == Some(merged) {
@@ -215,7 +222,7 @@ impl Gate {
             self.last_shut = Some(now);
         }
         let probe = match self.state {
-            State::Shut { probe: probe @ (Probe::DueAt(_) | Probe::SentAt(_)), .. } if !pass.probe => probe,
+            State::Shut { probe: probe @ (Probe::DueAt(_) | Probe::SentAt(_)), .. } if !probe_failed => probe,
             _ if now.until(merged.until) > PROBED_ABOVE => Probe::DueAt(now.after(PROBE_EVERY)),
             _ => Probe::Never,
         };
@@ -234,17 +241,28 @@ impl Gate {
     /// Hears that a request sent under `pass` succeeded. Returns whether this reopened the pool. A success of a request
     /// sent before the shut says nothing about now.
     pub fn succeeded(&mut self, pass: Pass, now: Moment, dice: &mut impl Dice) -> bool {
-        let reopens = pass.probe && matches!(self.state, State::Shut { .. });
+        let reopens = pass.probe && self.is_probe_out(pass);
         if reopens {
             self.reopen(now, dice);
         }
         reopens
     }
 
+    /// Whether a request sent under `pass` is the probe nothing has been heard of. While a pool is shut nobody else passes:
+    /// what was sent since the probe is the probe, whoever tells of it; what was sent before is of an earlier round.
+    fn is_probe_out(&self, pass: Pass) -> bool {
+        matches!(self.state, State::Shut { probe: Probe::SentAt(sent), .. } if pass.at >= sent)
+    }
+
     /// Reopens a shut pool now, paced: an operator's word, or a good probe.
     pub fn reopen(&mut self, now: Moment, dice: &mut impl Dice) {
         self.round = self.round.wrapping_add(1);
-        self.state = State::Paced(Pace::from(now, self.known_interval, dice));
+        let class = match self.state {
+            State::Shut { shut, .. } => shut.class,
+            State::Paced(_, class) => class,
+            State::Flowing => LimitClass::None,
+        };
+        self.state = State::Paced(Pace::from(now, self.known_interval, dice), class);
     }
 
     /// What time alone has changed.
@@ -256,10 +274,10 @@ impl Gate {
             };
             let reopens_at = probe_good.map_or(shut.until, |good| good.min(shut.until));
             if now >= reopens_at {
-                self.state = State::Paced(Pace::from(reopens_at, self.known_interval, dice));
+                self.state = State::Paced(Pace::from(reopens_at, self.known_interval, dice), shut.class);
             }
         }
-        if let State::Paced(pace) = &mut self.state
+        if let State::Paced(pace, _) = &mut self.state
             && pace.is_over(now)
         {
             self.state = State::Flowing;

@@ -44,14 +44,13 @@ impl Node {
         core: Core,
         listener: Option<Arc<dyn Listener>>,
     ) -> Arc<Self> {
-        let barred = parent.as_ref().is_some_and(|parent| parent.barred.load(Ordering::Acquire));
         let node = Arc::new(Self {
             trunk,
             labels,
             parent,
             children: Mutex::default(),
             listener,
-            barred: AtomicBool::new(barred),
+            barred: AtomicBool::new(false),
             core: Mutex::new(core),
             load: Load::default(),
             queue: Queue::default(),
@@ -60,6 +59,11 @@ impl Node {
             let mut siblings = lock(&parent.children);
             siblings.retain(|sibling| sibling.strong_count() > 0);
             siblings.push(Arc::downgrade(&node));
+            drop(siblings);
+            // After it can be found: a shut that did not find it was told to the parent before.
+            if parent.is_barred() {
+                node.barred.store(true, Ordering::Release);
+            }
         }
         node
     }
@@ -213,5 +217,5 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 fn longer(a: Hold, b: Hold) -> Hold {
     let until = |hold: &Hold| hold.shut.map_or(hold.ask_again, |shut| shut.until);
     let (long, short) = if until(&a) >= until(&b) { (a, b) } else { (b, a) };
-    Hold { ask_again: long.ask_again.max(short.ask_again), shut: long.shut.or(short.shut) }
+    Hold { ask_again: long.ask_again.max(short.ask_again), shut: long.shut.or(short.shut), ..long }
 }

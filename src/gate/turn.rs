@@ -5,7 +5,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use crate::core::gate::{Admission, Hold};
-use crate::core::merge::Shut;
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
 use crate::gate::node::Node;
@@ -15,7 +14,7 @@ use crate::gate::queue::{Place, Waiting};
 /// The gate said no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// What the pool is shut for.
+    /// What the pool is, or was last, shut for.
     pub(crate) class: LimitClass,
     /// When to come back: the reopening, if the pool is shut.
     pub(crate) retry_at: Option<Moment>,
@@ -50,7 +49,8 @@ impl<'a> Turn<'a> {
         let (admission, probes) = self.node.ask(now, is_head && in_time);
         let hold = match admission {
             Admission::Pass(_) if is_head && in_time => return Ok(probes),
-            Admission::Pass(_) => Hold { ask_again: now, shut: None },
+            // Somebody is before us, and will see to us when he goes.
+            Admission::Pass(_) => Hold { ask_again: now, class: LimitClass::None, shut: None },
             Admission::Hold(hold) => hold,
         };
         let hopeless = match hold.shut {
@@ -76,8 +76,7 @@ enum Refused {
 
 impl From<Hold> for Refusal {
     fn from(hold: Hold) -> Self {
-        let shut: Option<Shut> = hold.shut;
-        Self { class: shut.map_or(LimitClass::None, |shut| shut.class), retry_at: shut.map(|shut| shut.until) }
+        Self { class: hold.class, retry_at: hold.shut.map(|shut| shut.until) }
     }
 }
 

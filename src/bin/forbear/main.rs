@@ -1,5 +1,6 @@
 //! The command line: one verb each, one file per verb.
 
+mod demo;
 mod simulate;
 
 use std::process::ExitCode;
@@ -16,12 +17,14 @@ struct Forbear {
 
 #[derive(Subcommand)]
 enum Verb {
+    Demo(demo::Demo),
     Simulate(simulate::Simulate),
 }
 
 fn main() -> ExitCode {
     let Forbear { verb } = Forbear::parse();
     match verb {
+        Verb::Demo(demo) => demo::run(&demo),
         Verb::Simulate(simulate) => simulate::run(&simulate),
     }
 }

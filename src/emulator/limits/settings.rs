@@ -1,6 +1,4 @@
 //! The settings of a provider's limits.
-//!
-//! "Minute" and "day" are the names of the two windows every provider has; how long each is, is a setting.
 
 use std::time::Duration;
 

@@ -120,7 +120,7 @@ impl Pool {
                     self.leave(place, calendar);
                     return Turn::Passed { probe: pass.probe };
                 }
-                Admission::Pass(_) => Hold { ask_again: now, shut: None },
+                Admission::Pass(_) => Hold { ask_again: now, class: LimitClass::None, shut: None },
                 Admission::Hold(hold) => hold,
             };
             let hopeless = match hold.shut {
