@@ -1,7 +1,6 @@
 //! One scenario a line in, one result a line out: in order, on all cores, and never more than a few lines in memory.
 
 use std::io::{self, BufRead, Write};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
