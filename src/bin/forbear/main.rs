@@ -1,5 +1,6 @@
 //! The command line: one verb each, one file per verb.
 
+mod classify;
 mod demo;
 
 use std::process::ExitCode;
@@ -16,12 +17,14 @@ struct Forbear {
 
 #[derive(Subcommand)]
 enum Verb {
+    Classify(classify::Classify),
     Demo(demo::Demo),
 }
 
 fn main() -> ExitCode {
     let Forbear { verb } = Forbear::parse();
     match verb {
+        Verb::Classify(classify) => classify::run(&classify),
         Verb::Demo(demo) => demo::run(&demo),
     }
 }
