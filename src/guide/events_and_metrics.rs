@@ -57,7 +57,8 @@ mod tests {
 
     #[test]
     fn the_table_of_metrics_is_the_catalogue() {
-        let mut table = "| Prometheus | OpenTelemetry | kind | labels | what it is |\n|---|---|---|---|---|\n".to_owned();
+        let mut table =
+            "| Prometheus | OpenTelemetry | kind | labels | what it is |\n|---|---|---|---|---|\n".to_owned();
         for row in Metric::ALL.iter().map(|metric| metric.row()) {
             let kind = match row.kind {
                 Kind::Counter => "counter",
