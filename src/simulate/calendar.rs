@@ -119,7 +119,10 @@ mod tests {
         calendar.note(at(0), "late");
         calendar.note_now("at once");
         order.extend(std::iter::from_fn(|| Some(calendar.next())).take(5));
-        assert_eq!(order, ["a", "b", "c", "at once", "late", "d"].map(Some).into_iter().chain([None]).collect::<Vec<_>>());
+        assert_eq!(
+            order,
+            ["a", "b", "c", "at once", "late", "d"].map(Some).into_iter().chain([None]).collect::<Vec<_>>()
+        );
     }
 
     #[test]

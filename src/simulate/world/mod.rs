@@ -118,7 +118,8 @@ impl<'a> World<'a> {
             Pool::new(number as usize, plan.gate != GateMode::None, &plan.configured, known, dice)
         };
         let arrivals_dice = plan.chance.dice(Purpose::Arrivals, 0);
-        let arrivals = Arrivals::of_callers(plan.callers.pattern, plan.measured_from, plan.measured_until, arrivals_dice);
+        let arrivals =
+            Arrivals::of_callers(plan.callers.pattern, plan.measured_from, plan.measured_until, arrivals_dice);
         let tenants = plan.others.iter().enumerate().map(|(place, tenant)| {
             let (arrivals, dice) = tenant_dice(plan.chance, place);
             Tenant { arrivals: Arrivals::of_tenant(*tenant, arrivals), sizes: Sizes::of(plan.callers.sizes), dice }

@@ -147,8 +147,7 @@ impl World<'_> {
         let now = self.calendar.now();
         let (replica, process, began) = (going.replica, self.process(going.replica), going.since);
         if !signal.failed {
-            let sides =
-                [(TokenKind::Input, going.cost.input_tokens), (TokenKind::Output, going.cost.output_tokens)];
+            let sides = [(TokenKind::Input, going.cost.input_tokens), (TokenKind::Output, going.cost.output_tokens)];
             for (kind, tokens) in sides {
                 self.tell(replica, || Event::TokensUsed { kind, tokens });
             }
