@@ -110,6 +110,8 @@ pub struct Gate {
     last_throttle: Moment,
     floor: Duration,
     known_interval: Option<Duration>,
+    /// The latest end that was stated since the pool last reopened: an assumed end may cover it for a while, not undo it.
+    stated: Option<Shut>,
 }
 
 impl Gate {
@@ -124,6 +126,7 @@ impl Gate {
             last_throttle: Moment::START,
             floor,
             known_interval: None,
+            stated: None,
         }
     }
 
@@ -210,7 +213,14 @@ impl Gate {
         if new_round || probe_failed {
             self.strikes = self.strikes.saturating_add(1);
         }
-        let merged = merge(running, self.news(signal, now), now)?;
+        let news = self.news(signal, now);
+        let mut merged = merge(running, news, now)?;
+        if news.end == End::Stated {
+            self.stated = merge(self.stated, news, now);
+        }
+        if merged.end == End::Stated {
+            merged = merge(self.stated, merged, now)?;
+        }
         if probe_failed && running == Some(merged) {
             self.await_next_probe(now);
         }
@@ -257,6 +267,7 @@ impl Gate {
     /// Reopens a shut pool now, paced: an operator's word, or a good probe.
     pub fn reopen(&mut self, now: Moment, dice: &mut impl Dice) {
         self.round = self.round.wrapping_add(1);
+        self.stated = None;
         let class = match self.state {
             State::Shut { shut, .. } => shut.class,
             State::Paced(_, class) => class,
@@ -274,6 +285,7 @@ impl Gate {
             };
             let reopens_at = probe_good.map_or(shut.until, |good| good.min(shut.until));
             if now >= reopens_at {
+                self.stated = None;
                 self.state = State::Paced(Pace::from(reopens_at, self.known_interval, dice), shut.class);
             }
         }

@@ -39,6 +39,7 @@ struct Inner {
     sources: Mutex<Vec<Weak<dyn GaugeSource>>>,
 }
 
+/// What one pool added up.
 struct PoolTotals {
     labels: PoolLabels,
     totals: Slots<Total>,
@@ -114,6 +115,7 @@ impl Totals {
         });
     }
 
+    /// Visits every series there is, in the order of the catalogue, then of the pools, then of the label values.
     fn visit(&self, mut visit: impl FnMut(Metric, &PoolLabels, &[(&'static str, &str)], &Total)) {
         let pools = locked(&self.0.pools).clone();
         for metric in Metric::ALL.iter().filter(|metric| metric.row().per_pool && metric.row().kind != Kind::Gauge) {
@@ -129,6 +131,7 @@ impl Totals {
 }
 
 impl Total {
+    /// Nothing added up, with the buckets of its metric.
     fn new(metric: Metric) -> Self {
         Self {
             count: AtomicU64::new(0),
@@ -137,6 +140,8 @@ impl Total {
         }
     }
 
+    /// Takes a value in seconds. Sum, count and bucket are moved one after another: whoever reads in between may see them
+    /// differ by the value that is being taken.
     fn take(&self, metric: Metric, seconds: f64) {
         self.count.fetch_add(1, Relaxed);
         let add = |bits: u64| Some((f64::from_bits(bits) + seconds).to_bits());
@@ -146,6 +151,7 @@ impl Total {
         }
     }
 
+    /// Tells the lines of one series: one for a counter; buckets, sum and count for a histogram.
     fn lines(&self, metric: Metric, pool: &PoolLabels, labels: &[(&str, &str)], tell: &mut impl FnMut(String)) {
         let row = metric.row();
         let mut tell = |suffix: &str, more: Option<(&str, &str)>, value: &dyn fmt::Display| {
@@ -193,6 +199,7 @@ impl fmt::Debug for Totals {
     }
 }
 
+/// Adds up what one pool's calls tell.
 struct Adder {
     inner: Arc<Inner>,
     pool: Arc<PoolTotals>,

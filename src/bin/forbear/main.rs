@@ -1,5 +1,6 @@
 //! The command line: one verb each, one file per verb.
 
+mod classify;
 mod demo;
 mod simulate;
 
@@ -17,6 +18,7 @@ struct Forbear {
 
 #[derive(Subcommand)]
 enum Verb {
+    Classify(classify::Classify),
     Demo(demo::Demo),
     Simulate(simulate::Simulate),
 }
@@ -24,6 +26,7 @@ enum Verb {
 fn main() -> ExitCode {
     let Forbear { verb } = Forbear::parse();
     match verb {
+        Verb::Classify(classify) => classify::run(&classify),
         Verb::Demo(demo) => demo::run(&demo),
         Verb::Simulate(simulate) => simulate::run(&simulate),
     }
