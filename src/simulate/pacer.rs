@@ -66,6 +66,12 @@ struct Pacer<'a> {
 /// # Errors
 /// A limit is outside its range.
 pub(super) fn pace(plan: &Plan, timeline: Option<&mut Timeline>) -> Result<Outcome, InvalidSetting> {
+    let (tally, used) = paced(plan, timeline)?;
+    Ok(tally.outcome(used))
+}
+
+/// The sums of a run, and the share of the quota that was used.
+fn paced(plan: &Plan, timeline: Option<&mut Timeline>) -> Result<(Tally, Option<f64>), InvalidSetting> {
     let arrivals = plan.chance.dice(Purpose::Arrivals, 0);
     let tenants = plan.others.iter().enumerate().map(|(place, tenant)| {
         let (arrivals, dice) = tenant_dice(plan.chance, place);
@@ -88,7 +94,7 @@ pub(super) fn pace(plan: &Plan, timeline: Option<&mut Timeline>) -> Result<Outco
     };
     pacer.run();
     let used = pacer.provider.used_ratio(plan.measured());
-    Ok(pacer.tally.outcome(used))
+    Ok((pacer.tally, used))
 }
 
 impl Pacer<'_> {
@@ -212,3 +218,7 @@ impl Pacer<'_> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "pacer_tests.rs"]
+mod tests;

@@ -78,7 +78,7 @@ pub(super) struct Tally {
     pub(super) unforeseeable: u64,
     succeeded: u64,
     gave_up: BTreeMap<&'static str, u64>,
-    waits: Vec<Duration>,
+    pub(super) waits: Vec<Duration>,
     first_arrival: Option<Moment>,
     last_end: Moment,
     crowd: Crowd,
