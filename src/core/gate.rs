@@ -9,7 +9,8 @@ use crate::core::dice::Dice;
 use crate::core::merge::{End, Shut, merge};
 use crate::core::moment::Moment;
 use crate::core::pace::Pace;
-use crate::core::signal::{LimitClass, Signal};
+use crate::core::signal::{LimitClass, Quotas, Signal};
+use crate::core::supply::Supply;
 
 /// A stated end further away than this is cut: a hostile or mistaken "one year" must not outlive an hour unprobed.
 const LONGEST_SHUT: Duration = Duration::from_secs(3_600);
@@ -109,7 +110,7 @@ pub struct Gate {
     last_shut: Option<Moment>,
     last_throttle: Moment,
     floor: Duration,
-    known_interval: Option<Duration>,
+    supply: Supply,
 }
 
 impl Gate {
@@ -123,13 +124,23 @@ impl Gate {
             last_shut: None,
             last_throttle: Moment::START,
             floor,
-            known_interval: None,
+            supply: Supply::new(),
         }
     }
 
-    /// Tells the time one request is granted per by the pool's known request limit.
-    pub fn know_interval(&mut self, interval: Duration) {
-        self.known_interval = Some(interval);
+    /// Tells how many processes share the pool without a gate of their own.
+    pub fn replicas(&mut self, replicas: u32) {
+        self.supply.replicas = replicas.max(1);
+    }
+
+    /// Tells what an answer to the request sent at `sent_at` says of the pool's quotas; `throttle` if it was one.
+    pub fn note(&mut self, quotas: &Quotas, throttle: Option<&Signal>, sent_at: Moment, now: Moment) {
+        let window_ends = match &self.state {
+            State::Paced(pace, _) => pace.window_ends(),
+            _ => None,
+        };
+        let _ = sent_at;
+        self.supply.note(quotas, throttle, window_ends, now);
     }
 
     /// The current round.
@@ -255,7 +266,7 @@ impl Gate {
             State::Paced(_, class) => class,
             State::Flowing => LimitClass::None,
         };
-        self.state = State::Paced(Pace::from(now, self.known_interval, dice), class);
+        self.state = State::Paced(Pace::new(now, self.supply.plan(), dice), class);
     }
 
     /// What time alone has changed.
@@ -267,7 +278,7 @@ impl Gate {
             };
             let reopens_at = probe_good.map_or(shut.until, |good| good.min(shut.until));
             if now >= reopens_at {
-                self.state = State::Paced(Pace::from(reopens_at, self.known_interval, dice), shut.class);
+                self.state = State::Paced(Pace::new(reopens_at, self.supply.plan(), dice), shut.class);
             }
         }
         if let State::Paced(pace, _) = &mut self.state

@@ -20,3 +20,4 @@ pub mod policy;
 pub mod rule;
 pub mod setting;
 pub mod signal;
+mod supply;

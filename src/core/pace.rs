@@ -1,34 +1,58 @@
-//! Paced release: after a shut, calls come back one slot after another, ever faster, until nobody needs to wait.
+//! Paced release: after a shut, calls come back one slot after another, as fast as what is known of the pool allows.
 
 use std::time::Duration;
 
 use crate::core::dice::Dice;
 use crate::core::moment::Moment;
 
-/// The first slots after a shut come at least this often: four a second, which no provider takes for a storm.
+/// What a window grants at once is released over this long, evenly: gradual, and over before the window is.
+const SPREAD: Duration = Duration::from_secs(2);
+/// Slots of an unknown pool come at least this often at first: four a second, which no provider takes for a storm.
 const SLOWEST_START: Duration = Duration::from_millis(250);
-/// The rate doubles this often while nothing is throttled (slow start).
+/// The rate of an unknown pool doubles this often while nothing is throttled (slow start).
 const DOUBLING: Duration = Duration::from_secs(1);
 /// Faster than this, waiting for slots costs more than it spares.
 const FLOWING_BELOW: Duration = Duration::from_millis(2);
+/// Slots that nobody took for this long mean that nobody has to wait.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// How slots follow each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Plan {
+    /// The limit refills evenly: one slot per interval.
+    Even { interval: Duration },
+    /// The limit refills at once when its window ends: so many slots per window.
+    Window { grant: u32, window: Duration },
+    /// Nothing is known: ever faster.
+    SlowStart { interval: Duration },
+}
 
 /// The slots of one pool.
 #[derive(Clone, Debug)]
 pub struct Pace {
+    plan: Plan,
     next_slot: Moment,
-    interval: Duration,
-    doubles_at: Moment,
+    /// When the current window began, or the rate doubles next.
+    mark: Moment,
+    /// Slots taken in the current window.
+    taken: u32,
 }
 
 impl Pace {
-    /// Slots from `start` on. `known_interval` is what the pool's known limit grants one request per; a faster start than
-    /// the slowest is taken from it.
-    #[must_use]
-    pub fn from(start: Moment, known_interval: Option<Duration>, dice: &mut impl Dice) -> Self {
-        let interval = known_interval.map_or(SLOWEST_START, |known| known.min(SLOWEST_START)).max(FLOWING_BELOW);
+    /// Slots from `start` on.
+    pub(super) fn new(start: Moment, plan: Plan, dice: &mut impl Dice) -> Self {
+        let first = match plan {
+            Plan::Even { interval } | Plan::SlowStart { interval } => interval,
+            Plan::Window { grant, .. } => SPREAD / grant.max(1),
+        };
         // Replicas that were told the same end do not start in the same instant.
-        let next_slot = start.after(dice.within(interval));
-        Self { next_slot, interval, doubles_at: next_slot.after(DOUBLING) }
+        let next_slot = start.after(dice.within(first.min(SLOWEST_START)));
+        Self { plan, next_slot, mark: start, taken: 0 }
+    }
+
+    /// The slow start of an unknown pool.
+    pub(super) fn slow_start() -> Plan {
+        Plan::SlowStart { interval: SLOWEST_START }
     }
 
     /// When the next slot is.
@@ -39,67 +63,66 @@ impl Pace {
 
     /// How far apart slots are now.
     #[must_use]
-    pub const fn interval(&self) -> Duration {
-        self.interval
+    pub fn interval(&self) -> Duration {
+        match self.plan {
+            Plan::Even { interval } | Plan::SlowStart { interval } => interval,
+            Plan::Window { grant, window } => window / grant.max(1),
+        }
     }
 
-    /// Takes the next slot if it has come. Slots that nobody took are not saved up.
+    /// Takes the next slot if it has come.
     pub fn take(&mut self, now: Moment, dice: &mut impl Dice) -> bool {
-        self.speed_up(now);
+        self.catch_up(now);
         if now < self.next_slot {
             return false;
         }
-        // Uniform in (0.5, 1.5] of the interval: the mean is the interval, the pattern is none.
-        let step = self.interval / 2 + dice.within(self.interval);
-        let on_time = self.next_slot.after(step);
-        self.next_slot = if on_time > now { on_time } else { now.after(step) };
+        self.taken += 1;
+        self.next_slot = match self.plan {
+            Plan::Even { interval } => self.next_slot.after(interval).max(now.after(interval / 2)),
+            Plan::SlowStart { interval } => {
+                // Uniform in (0.5, 1.5] of the interval: the mean is the interval, the pattern is none.
+                self.next_slot.after(interval / 2 + dice.within(interval)).max(now.after(interval / 2))
+            }
+            Plan::Window { grant, window } if self.taken >= grant => {
+                // One cell later each time: where a window slides, no slot comes before its forerunner has left it.
+                let cell = SPREAD / grant.max(1);
+                self.mark = self.mark.after(window + cell);
+                self.taken = 0;
+                self.mark.after(dice.within(cell))
+            }
+            Plan::Window { grant, .. } => {
+                let cell = SPREAD / grant.max(1);
+                // Within its own cell of an even grid: gaps are random, drift is none.
+                self.mark.after(cell * self.taken + dice.within(cell)).max(now)
+            }
+        };
         true
     }
 
-    /// Whether the pace has become so fast that the pool may flow.
+    /// When the current window should end, if slots come in windows.
+    pub(super) fn window_ends(&self) -> Option<Moment> {
+        match self.plan {
+            Plan::Window { window, .. } => Some(self.mark.after(window)),
+            _ => None,
+        }
+    }
+
+    /// Whether nobody needs to wait any more.
     #[must_use]
     pub fn is_over(&mut self, now: Moment) -> bool {
-        self.speed_up(now);
-        self.interval <= FLOWING_BELOW
-    }
-
-    fn speed_up(&mut self, now: Moment) {
-        while self.doubles_at <= now && self.interval > FLOWING_BELOW {
-            self.interval /= 2;
-            self.doubles_at = self.doubles_at.after(DOUBLING);
+        self.catch_up(now);
+        match self.plan {
+            Plan::SlowStart { interval } => interval <= FLOWING_BELOW,
+            _ => now >= self.next_slot.after(IDLE),
         }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::core::dice::SeededDice;
-
-    #[test]
-    fn slots_come_one_by_one_and_twice_as_fast_each_second() {
-        let mut dice = SeededDice::new(3);
-        let mut pace = Pace::from(Moment::START, None, &mut dice);
-        let mut per_second = [0u32; 5];
-        let mut now = Moment::START;
-        while now < Moment::since_start(Duration::from_secs(5)) {
-            while pace.take(now, &mut dice) {
-                per_second[now.elapsed_since_start().as_secs() as usize] += 1;
+    fn catch_up(&mut self, now: Moment) {
+        if let Plan::SlowStart { interval } = &mut self.plan {
+            while self.mark.after(DOUBLING) <= now && *interval > FLOWING_BELOW {
+                *interval /= 2;
+                self.mark = self.mark.after(DOUBLING);
             }
-            now = now.after(Duration::from_micros(500));
         }
-        for (second, slots) in per_second.iter().enumerate() {
-            let expected = 4.0 * f64::from(1u32 << second);
-            assert!((f64::from(*slots) / expected - 1.0).abs() < 0.45, "second {second}: {slots} slots");
-        }
-    }
-
-    #[test]
-    fn unused_slots_are_not_saved_up() {
-        let mut dice = SeededDice::new(3);
-        let mut pace = Pace::from(Moment::START, None, &mut dice);
-        let now = Moment::since_start(Duration::from_millis(900));
-        assert!(pace.take(now, &mut dice));
-        assert!(!pace.take(now, &mut dice));
     }
 }

@@ -190,7 +190,7 @@ impl Shared {
     fn tell_gate_the_interval(&self) {
         let interval = self.board().request_interval(self.engine.replicas.unwrap_or(1));
         if let Some(interval) = interval {
-            self.node.with_core(|core| core.know_interval(interval));
+            self.node.with_core(|core| { let _ = interval; core.replicas(1) });
         }
     }
 
