@@ -14,25 +14,31 @@ use crate::core::moment::{Moment, WallTime};
 /// An engine's clock: the runtime's monotonic time counted from the clock's start, so that paused time reaches
 /// everything, wall time included.
 #[derive(Debug)]
-pub(crate) struct Clock {
+pub struct Clock {
     start: Instant,
     real_start: std::time::Instant,
 }
 
+impl Default for Clock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Clock {
     /// A clock that starts now.
-    pub(crate) fn new() -> Self {
+    pub fn new() -> Self {
         Self { start: Instant::now(), real_start: std::time::Instant::now() }
     }
 
     /// The time now.
-    pub(crate) fn now(&self) -> Moment {
+    pub fn now(&self) -> Moment {
         Moment::since_start(Instant::now().saturating_duration_since(self.start))
     }
 
     /// A sleep until `moment`; not registered with the timer before its first poll. Never early; the runtime's timer
     /// rounds up to whole milliseconds.
-    pub(crate) fn sleep_until(&self, moment: Moment) -> Sleep {
+    pub fn sleep_until(&self, moment: Moment) -> Sleep {
         tokio::time::sleep_until(self.instant(moment))
     }
 
@@ -43,7 +49,7 @@ impl Clock {
     }
 
     /// The wall time now: the system's, moved by as much as paused time has run ahead of real time.
-    pub(crate) fn wall(&self) -> WallTime {
+    pub fn wall(&self) -> WallTime {
         let system = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let real = self.real_start.elapsed();
         let ours = self.now().elapsed_since_start();

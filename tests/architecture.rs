@@ -201,7 +201,14 @@ fn too_large(sizes: &[Size]) -> Vec<String> {
     }
     let (docs, all) = (sizes.iter().map(|size| size.docs).sum::<usize>(), lines.iter().sum::<usize>());
     if docs * 100 < all * LEAST_DOC_PERCENT {
-        wrong.push(format!("{} % of the lines are documentation, at least {LEAST_DOC_PERCENT} %", docs * 100 / all));
+        let mut bare: Vec<_> = sizes.iter().collect();
+        bare.sort_by_key(|size| (size.docs * 100).cast_signed() - (size.lines * LEAST_DOC_PERCENT).cast_signed());
+        let barest: Vec<_> = bare.iter().take(5).map(|size| size.file.as_str()).collect();
+        wrong.push(format!(
+            "{} % of the lines are documentation, at least {LEAST_DOC_PERCENT} %; least of all in {}",
+            docs * 100 / all,
+            barest.join(", ")
+        ));
     }
     wrong
 }
@@ -338,5 +345,5 @@ fn many_long_files_and_little_documentation_are_found() {
     assert_eq!(too_large(&sizes(160)), ["median 160 lines, at most 150"]);
     assert_eq!(too_large(&sizes(301)).len(), 2);
     let bare = [Size { file: "src/a.rs".to_owned(), lines: 100, docs: 19 }];
-    assert_eq!(too_large(&bare), ["19 % of the lines are documentation, at least 20 %"]);
+    assert_eq!(too_large(&bare), ["19 % of the lines are documentation, at least 20 %; least of all in src/a.rs"]);
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::core::dice::Dice;
-use crate::core::policy::Policy;
+use crate::core::policy::{Jitter, Policy};
 
 /// The upper bound of the wait after attempt `number` (1-based): min(cap, base·factor^(number−1)).
 ///
@@ -18,7 +18,12 @@ pub fn bound(policy: &Policy, number: u32) -> Duration {
 /// The wait after attempt `number`: uniform in (0, [`bound`]].
 #[must_use]
 pub fn wait(policy: &Policy, number: u32, dice: &mut impl Dice) -> Duration {
-    dice.within(bound(policy, number))
+    let bound = bound(policy, number);
+    match policy.manners.jitter {
+        Jitter::Full => dice.within(bound),
+        Jitter::Equal => bound / 2 + dice.within(bound - bound / 2),
+        Jitter::None => bound,
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::core::backoff;
 use crate::core::dice::Dice;
 use crate::core::moment::Moment;
-use crate::core::policy::{OnAmbiguous, OnOverCap, Policy};
+use crate::core::policy::{HeaderJitter, OnAmbiguous, OnOverCap, Policy};
 use crate::core::signal::{LimitClass, Part, Signal, words};
 
 words! {
@@ -184,8 +184,9 @@ pub fn decide(
         let cut = GiveUp { outcome: CallOutcome::DeadlineExceeded, class: signal.class, ..GiveUp::not_retryable() };
         return Decision::GiveUp(cut);
     }
-    let stated = signal.stated.map(|stated| stated.delay);
-    let source = signal.stated.map_or(DelaySource::Curve, |stated| stated.part.into());
+    let heeded = signal.stated.filter(|_| policy.manners.honour_header);
+    let stated = heeded.map(|stated| stated.delay);
+    let source = heeded.map_or(DelaySource::Curve, |stated| stated.part.into());
     let retry_at = stated.map(|delay| now.after(delay));
     let give_up = |outcome, source| Decision::GiveUp(GiveUp { outcome, class: signal.class, source, retry_at });
 
@@ -210,14 +211,18 @@ pub fn decide(
         return give_up(CallOutcome::StatedDelayTooLong, source);
     }
     let floor = if clamped { policy.header_cap } else { stated.unwrap_or_default() };
-    let curve = backoff::bound(policy, standing.attempts);
+    let most_added = match policy.manners.jitter_on_header {
+        HeaderJitter::Curve => backoff::bound(policy, standing.attempts),
+        HeaderJitter::Second => Duration::from_secs(1),
+        HeaderJitter::None => Duration::from_nanos(1),
+    };
     let room = now.after(floor).until(standing.deadline);
     let jitter = match stated {
         // Behind a gate the gate's pacing is the jitter; but a wait is never zero.
         Some(delay) if standing.gated && !delay.is_zero() => Duration::ZERO,
         // Jitter on a stated delay only adds, and only as much as the deadline leaves.
-        Some(_) => dice.within(curve.min(room.saturating_sub(Duration::from_nanos(1)))),
-        None => dice.within(curve),
+        Some(_) => dice.within(most_added.min(room.saturating_sub(Duration::from_nanos(1)))),
+        None => backoff::wait(policy, standing.attempts, dice),
     };
     let delay = floor.saturating_add(jitter);
     let at = now.after(delay);
@@ -229,3 +234,7 @@ pub fn decide(
     }
     Decision::Again(Wait { at, delay, source, stated, clamped })
 }
+
+#[cfg(test)]
+#[path = "decide_tests.rs"]
+mod tests;

@@ -217,11 +217,12 @@ impl Gate {
         };
         // One burst is one strike: requests sent before the last shut have been counted with it.
         let new_round = running.is_none() && self.last_shut.is_none_or(|last| pass.at >= last);
-        if new_round || pass.probe {
+        let probe_failed = self.is_probe_out(pass);
+        if new_round || probe_failed {
             self.strikes = self.strikes.saturating_add(1);
         }
         let merged = merge(running, self.news(signal, now), now)?;
-        if pass.probe && running == Some(merged) {
+        if probe_failed && running == Some(merged) {
             self.await_next_probe(now);
         }
         if running == Some(merged) {
@@ -232,7 +233,7 @@ impl Gate {
             self.last_shut = Some(now);
         }
         let probe = match self.state {
-            State::Shut { probe: probe @ (Probe::DueAt(_) | Probe::SentAt(_)), .. } if !pass.probe => probe,
+            State::Shut { probe: probe @ (Probe::DueAt(_) | Probe::SentAt(_)), .. } if !probe_failed => probe,
             _ if now.until(merged.until) > PROBED_ABOVE => Probe::DueAt(now.after(PROBE_EVERY)),
             _ => Probe::Never,
         };
@@ -251,11 +252,17 @@ impl Gate {
     /// Hears that a request sent under `pass` succeeded. Returns whether this reopened the pool. A success of a request
     /// sent before the shut says nothing about now.
     pub fn succeeded(&mut self, pass: Pass, now: Moment, dice: &mut impl Dice) -> bool {
-        let reopens = pass.probe && matches!(self.state, State::Shut { .. });
+        let reopens = pass.probe && self.is_probe_out(pass);
         if reopens {
             self.reopen(now, dice);
         }
         reopens
+    }
+
+    /// Whether a request sent under `pass` is the probe nothing has been heard of. While a pool is shut nobody else passes:
+    /// what was sent since the probe is the probe, whoever tells of it; what was sent before is of an earlier round.
+    fn is_probe_out(&self, pass: Pass) -> bool {
+        matches!(self.state, State::Shut { probe: Probe::SentAt(sent), .. } if pass.at >= sent)
     }
 
     /// Reopens a shut pool now, paced: an operator's word, or a good probe.

@@ -162,3 +162,34 @@ fn a_throttle_while_paced_shuts_again_and_counts_a_strike() {
     let shut = gate.throttled(again, &Signal::throttle(LimitClass::RequestRate), at(1.4), &mut dice).expect("shut");
     assert_eq!((gate.strikes(), shut.until), (2, at(3.4)));
 }
+
+#[test]
+fn a_probe_whose_head_told_of_a_throttle_is_no_good_one() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled(pass, &stating(LimitClass::Daily, 40_000.0), at(0.0), &mut dice);
+    let probe = pass_of(gate.take(at(300.0), &mut dice));
+    // Told as soon as its head came, by someone who does not know that it is a probe.
+    let _ = gate.throttled(Pass { probe: false, ..probe }, &stating(LimitClass::Daily, 39_700.0), at(300.1), &mut dice);
+    assert!(shut_of(&mut gate, at(310.0)).is_some(), "its body is still read, and 1.5 s are over");
+    let strikes = gate.strikes();
+    let _ = gate.throttled(probe, &stating(LimitClass::Daily, 39_690.0), at(310.0), &mut dice);
+    assert_eq!(gate.strikes(), strikes, "told twice, one strike");
+    assert!(matches!(gate.take(at(599.0), &mut dice), Admission::Hold(_)));
+    assert!(pass_of(gate.take(at(600.1), &mut dice)).probe);
+}
+
+#[test]
+fn a_probe_of_an_earlier_round_that_succeeds_late_does_not_reopen_a_later_shut() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled(pass, &Signal::throttle(LimitClass::Spend), at(0.0), &mut dice);
+    let slow_probe = pass_of(gate.take(at(300.0), &mut dice));
+    // Not throttled for 1.5 s: the pool reopens, and the next call is throttled.
+    let next = pass_of(gate.take(at(303.0), &mut dice));
+    let _ = gate.throttled(next, &stating(LimitClass::RequestRate, 600.0), at(303.1), &mut dice);
+    assert!(!gate.succeeded(slow_probe, at(310.0), &mut dice));
+    assert_eq!(shut_of(&mut gate, at(310.0)).expect("shut").until, at(903.1));
+}

@@ -17,6 +17,7 @@ pub mod observation;
 pub mod pace;
 pub mod path;
 pub mod policy;
+pub mod quota_board;
 pub mod rule;
 pub mod setting;
 pub mod signal;

@@ -69,6 +69,15 @@ impl<'a> Observation<'a> {
         self
     }
 
+    /// Whether it is a success that says nothing beside: no header, no body.
+    pub(crate) fn is_bare_success(&self) -> bool {
+        self.failure.is_none()
+            && self.status.is_none_or(|status| status < 400)
+            && self.body.is_none()
+            && self.headers.is_none_or(HeaderMap::is_empty)
+            && !self.in_stream
+    }
+
     /// Marks the body as an error that arrived inside a stream which had begun as a success.
     #[must_use]
     pub fn in_stream(mut self) -> Self {

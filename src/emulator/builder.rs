@@ -6,36 +6,14 @@ use std::io;
 use std::time::Duration;
 
 use super::Emulator;
-use super::dialect::{Dialect, plain};
+use super::dialect::Dialect;
 use super::limits::{Algorithm, Failure, FailureKind, Limits, Period, RetryAfter, Spread};
 use crate::core::rule::Table;
 use crate::core::setting::InvalidSetting;
+use crate::provider;
 
 /// What an [`Emulator`] is to be. Without a setting it answers everything at once, with no limit, as no provider in
 /// particular.
-///
-/// ```
-/// use std::time::Duration;
-/// use forbear::emulator::Emulator;
-/// use forbear::emulator::limits::{Algorithm, FailureKind, Period, RetryAfter, Spread};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let second = Duration::from_secs(1);
-/// let emulator = Emulator::builder()
-///     .requests_per_minute(20)
-///     .window(2 * second) // 20 requests every two seconds
-///     .algorithm(Algorithm::FixedWindow)
-///     .retry_after(RetryAfter::None) // the client has to find its own wait
-///     .service_time(Spread::between(second / 100, second / 10))
-///     .failure(FailureKind::Timeout, Period::ALWAYS, 0.01)
-///     .overload(Period::new(30 * second, 40 * second), 0.8)
-///     .start()
-///     .await?;
-/// assert_eq!(emulator.counts().requests, 0);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug)]
 #[must_use = "an emulator is started with `start`"]
 pub struct EmulatorBuilder {
@@ -51,7 +29,7 @@ impl Default for EmulatorBuilder {
     fn default() -> Self {
         Self {
             limits: Limits::new(),
-            dialect: Dialect::of(plain::TABLE),
+            dialect: Dialect::of(provider::generic()),
             service_time: Spread::default(),
             throttle_time: Spread::default(),
             seed: None,

@@ -1,6 +1,4 @@
 //! Where requests are judged: the limits, the words and the counts behind one lock.
-//!
-//! The time is read under the lock, so that the model sees requests in the order of their time.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -7,11 +7,12 @@
 //!
 //! ```
 //! use forbear::emulator::Emulator;
+//! use forbear::provider;
 //! use tokio::io::{AsyncReadExt, AsyncWriteExt};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let emulator = Emulator::builder().requests_per_minute(1).start().await?;
+//! let emulator = Emulator::builder().speaks(provider::openai()).requests_per_minute(1).start().await?;
 //!
 //! let mut answers = Vec::new();
 //! for _ in 0..2 {
@@ -26,6 +27,8 @@
 //! assert!(answers[0].starts_with("HTTP/1.1 200 OK"));
 //! assert!(answers[1].starts_with("HTTP/1.1 429 Too Many Requests"));
 //! assert!(answers[1].contains("\r\nretry-after: 60\r\n"));
+//! assert!(answers[1].contains("\r\nx-ratelimit-remaining-requests: 0\r\n"));
+//! assert!(answers[1].contains(r#""code":"rate_limit_exceeded""#));
 //! assert_eq!((emulator.counts().admitted, emulator.counts().throttled), (1, 1));
 //! # Ok(())
 //! # }

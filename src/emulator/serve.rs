@@ -1,7 +1,4 @@
 //! Connections, and the way of one request.
-//!
-//! All connections live in one set inside the accepting task: aborting that task ends them, and nothing is left behind. A
-//! caller who hangs up drops the future of its request, which frees its place in flight.
 
 use std::convert::Infallible;
 use std::fmt;

@@ -1,6 +1,4 @@
 //! The running emulator.
-//!
-//! The switches take effect with the next request; what is in flight goes on under the verdict it has.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;

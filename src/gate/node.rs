@@ -44,14 +44,13 @@ impl Node {
         core: Core,
         listener: Option<Arc<dyn Listener>>,
     ) -> Arc<Self> {
-        let barred = parent.as_ref().is_some_and(|parent| parent.barred.load(Ordering::Acquire));
         let node = Arc::new(Self {
             trunk,
             labels,
             parent,
             children: Mutex::default(),
             listener,
-            barred: AtomicBool::new(barred),
+            barred: AtomicBool::new(false),
             core: Mutex::new(core),
             load: Load::default(),
             queue: Queue::default(),
@@ -60,6 +59,11 @@ impl Node {
             let mut siblings = lock(&parent.children);
             siblings.retain(|sibling| sibling.strong_count() > 0);
             siblings.push(Arc::downgrade(&node));
+            drop(siblings);
+            // After it can be found: a shut that did not find it was told to the parent before.
+            if parent.is_barred() {
+                node.barred.store(true, Ordering::Release);
+            }
         }
         node
     }

@@ -59,7 +59,7 @@ impl<'a> Attempt<'a> {
     pub fn saw(&self, head: &impl Head) {
         let shared = &self.pool.shared;
         let observation = Observation::status(head.status().as_u16()).headers(head.headers());
-        let signal = shared.read(&observation).signal;
+        let signal = shared.read(&observation);
         if signal.is_throttle() && shared.gated {
             let pass = Pass { at: self.sent_at, probe: false };
             shared.node.report(shared.level(signal.scope), pass, &signal, shared.clock().now());

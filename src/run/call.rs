@@ -56,7 +56,7 @@ impl<'a> Call<'a> {
     }
 }
 
-impl<C> Call<'_, C> {
+impl<'a, C> Call<'a, C> {
     /// The tokens this call is expected to use.
     pub fn tokens(mut self, estimate: Estimate) -> Self {
         self.estimate = Some(estimate);
@@ -71,7 +71,8 @@ impl<C> Call<'_, C> {
 
     /// Carries the call out: asks the gate, makes attempts, waits between them, and ends by the deadline.
     ///
-    /// The operation is run once per attempt. It must not retry by itself: one layer retries, and this is it.
+    /// The operation is run once per attempt. It must not retry by itself: one layer retries, and this is it. It may move
+    /// its [`Attempt`] into the future it returns.
     ///
     /// # Errors
     /// The call ended without success; see [`Error`]. An answer that is no success (a 404, an exhausted 429) is an error
@@ -87,7 +88,7 @@ impl<C> Call<'_, C> {
     where
         R: Settle,
         C: Observe<R>,
-        F: FnMut(Attempt<'_>) -> Fut,
+        F: FnMut(Attempt<'a>) -> Fut,
         Fut: Future<Output = R>,
     {
         drive(self, operation)

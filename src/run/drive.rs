@@ -10,7 +10,7 @@ use bytes::Bytes;
 use crate::core::call::AttemptPlan;
 use crate::core::decide::{Decision, GiveUp};
 use crate::core::observation::{Observation, TransportFailure};
-use crate::core::signal::Reading;
+use crate::core::signal::Signal;
 use crate::error::Error;
 use crate::run::attempt::Attempt;
 use crate::run::call::Call;
@@ -21,14 +21,14 @@ use crate::run::outcome::Settle;
 
 /// Drives a call to its end.
 #[allow(clippy::manual_async_fn, reason = "an async fn would keep its arguments twice")]
-pub(super) fn drive<C, R, F, Fut>(
-    call: Call<'_, C>,
+pub(super) fn drive<'a, C, R, F, Fut>(
+    call: Call<'a, C>,
     mut operation: F,
 ) -> impl Future<Output = Result<R::Value, Error<R>>>
 where
     R: Settle,
     C: Observe<R>,
-    F: FnMut(Attempt<'_>) -> Fut,
+    F: FnMut(Attempt<'a>) -> Fut,
     Fut: Future<Output = R>,
 {
     async move {
@@ -44,8 +44,8 @@ where
                 Err(give_up) => return Err(going.give_up(give_up, None)),
             };
             let wait = {
-                let (outcome, reading) = attempt(&mut going, plan, &call.observe, &mut operation).await;
-                match going.end_attempt(&reading) {
+                let (outcome, signal) = attempt(&mut going, plan, &call.observe, &mut operation).await;
+                match going.end_attempt(&signal) {
                     Decision::Again(wait) => wait,
                     Decision::GiveUp(give_up) => return Err(going.give_up(give_up, outcome)),
                     Decision::Done => {
@@ -69,26 +69,26 @@ where
 
 /// Makes one attempt and reads what it shows. The outcome is `None` when it was cut.
 #[allow(clippy::manual_async_fn, reason = "an async fn would keep its arguments twice")]
-fn attempt<C, R, F, Fut>(
-    going: &mut Going<'_>,
+fn attempt<'a, C, R, F, Fut>(
+    going: &mut Going<'a>,
     plan: AttemptPlan,
     observe: &C,
     operation: &mut F,
-) -> impl Future<Output = (Option<R>, Reading)>
+) -> impl Future<Output = (Option<R>, Signal)>
 where
     C: Observe<R>,
-    F: FnMut(Attempt<'_>) -> Fut,
+    F: FnMut(Attempt<'a>) -> Fut,
     Fut: Future<Output = R>,
 {
     async move {
         let inside = going.spans.inside(|| operation(going.attempt(plan)));
         let Some(outcome) = Cut::new(inside, going.clock(), plan.cut).await else {
-            let reading = going.read(&Observation::failure(TransportFailure::Timeout));
-            return (None, reading);
+            let signal = going.read(&Observation::failure(TransportFailure::Timeout));
+            return (None, signal);
         };
         if !observe.wants_peek(&outcome) {
-            let reading = going.read(&observe.observation(&outcome, None));
-            return (Some(outcome), reading);
+            let signal = going.read(&observe.observation(&outcome, None));
+            return (Some(outcome), signal);
         }
         // Boxed: an answer whose body must be read is an error, and errors may cost what successes must not.
         Box::pin(peek(going, plan, observe, outcome)).await
@@ -101,10 +101,10 @@ async fn peek<C: Observe<R>, R>(
     plan: AttemptPlan,
     observe: &C,
     outcome: R,
-) -> (Option<R>, Reading) {
+) -> (Option<R>, Signal) {
     let clock = going.clock();
     let head = going.read(&observe.observation(&outcome, None));
-    let mut seen = going.seen(head.signal);
+    let mut seen = going.seen(head);
     let inside = seen.spans.inside(|| observe.peek(outcome));
     let read: Option<(R, Option<Bytes>)> = Cut::new(inside, clock, plan.cut).await;
     // From here on the call itself reports.
@@ -112,8 +112,8 @@ async fn peek<C: Observe<R>, R>(
     drop(seen);
     match read {
         Some((outcome, body)) => {
-            let reading = going.read(&observe.observation(&outcome, body.as_deref()));
-            (Some(outcome), reading)
+            let signal = going.read(&observe.observation(&outcome, body.as_deref()));
+            (Some(outcome), signal)
         }
         // The body did not come in time; what the head said still holds.
         None => (None, head),

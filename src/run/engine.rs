@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::core::budget::BudgetSettings;
-use crate::core::gate::Gate as GateCore;
+use crate::core::gate::{Gate as GateCore, Look};
 use crate::core::rule::Table;
 use crate::event::sink::Sink;
 use crate::gate::{Gate, Node, Trunk};
@@ -27,7 +27,8 @@ impl Forbear {
     }
 
     /// The pool of this provider and path of names, widest first. The same provider and path is the same pool: its gate,
-    /// budget and quotas are shared, and a second build may only add limits.
+    /// budget and quotas are shared, and a second build may only add limits. What its gate was told holds even when no
+    /// handle of it is left.
     pub fn pool<N: AsRef<str>>(&self, table: Table, path: impl IntoIterator<Item = N>) -> PoolBuilder {
         PoolBuilder::new(
             Arc::clone(&self.engine),
@@ -59,7 +60,8 @@ pub(super) type Key = (&'static str, Vec<String>);
 #[derive(Default)]
 pub(super) struct Registry {
     pub(super) pools: HashMap<Key, Weak<Shared>>,
-    nodes: HashMap<Key, Weak<Node>>,
+    /// Kept beyond their pools as long as they are not flowing: what a pool was told outlives its handles.
+    nodes: HashMap<Key, Arc<Node>>,
     pub(super) pairs: PairBound,
 }
 
@@ -77,8 +79,8 @@ impl Engine {
     /// The node of a path, with all levels above it.
     pub(super) fn node(&self, registry: &mut Registry, table: &Table, path: &[String]) -> Arc<Node> {
         let key = (table.id, path.to_vec());
-        if let Some(node) = registry.nodes.get(&key).and_then(Weak::upgrade) {
-            return node;
+        if let Some(node) = registry.nodes.get(&key) {
+            return Arc::clone(node);
         }
         let parent = match path {
             [above @ .., _] if !above.is_empty() => Some(self.node(registry, table, above)),
@@ -87,8 +89,9 @@ impl Engine {
         let labels = registry.pairs.admit(table.id, path);
         let listener = self.sink.as_ref().map(|sink| Arc::from(sink.listen(&labels)));
         let node = Node::new(Arc::clone(&self.trunk), labels, parent, GateCore::new(table.shut_floor), listener);
-        registry.nodes.retain(|_, node| node.strong_count() > 0);
-        registry.nodes.insert(key, Arc::downgrade(&node));
+        let now = self.trunk.clock.now();
+        registry.nodes.retain(|_, node| Arc::strong_count(node) > 1 || node.look(now) != Look::Flowing);
+        registry.nodes.insert(key, Arc::clone(&node));
         node
     }
 }

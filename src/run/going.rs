@@ -9,7 +9,7 @@ use crate::core::estimate::Estimate;
 use crate::core::moment::Moment;
 use crate::core::observation::Observation;
 use crate::core::policy::Policy;
-use crate::core::signal::{LimitClass, Reading, Signal};
+use crate::core::signal::{LimitClass, Signal};
 use crate::error::Error;
 use crate::event::{Event, GateResult};
 use crate::gate::{Permit, Turn};
@@ -27,6 +27,8 @@ pub(super) struct Going<'a> {
     /// The last time read from the clock. While nothing was waited for, it is as good as another look.
     now: Moment,
     delay_source: DelaySource,
+    /// Whether the call waits for its turn.
+    queued: bool,
     ended: bool,
     pub(super) spans: CallSpans,
 }
@@ -43,7 +45,7 @@ impl<'a> Going<'a> {
         }
         let spans = CallSpans::start(Whose { pool: pool.labels(), policy: policy.name() });
         let (core, delay_source) = (Core::start(now), DelaySource::None);
-        Self { pool, policy, core, permit: None, now, delay_source, ended: false, spans }
+        Self { pool, policy, core, permit: None, now, delay_source, queued: false, ended: false, spans }
     }
 
     fn shared(&self) -> &'a Shared {
@@ -87,7 +89,9 @@ impl<'a> Going<'a> {
         let deadline = self.core.deadline(self.policy);
         let turn = Turn::new(&shared.node, self.core.started(), deadline, may_wait, self.is_first());
         let queue = || Queue { depth: shared.node.waiting(), stated: shared.shut_for() };
+        self.queued = true;
         let turn = self.spans.at_gate(turn, queue).await;
+        self.queued = false;
         let waited = self.look_at_clock().until(self.now);
         let result = if turn.is_ok() { GateResult::Admitted } else { GateResult::Refused };
         self.spans.gate_waited(result, waited);
@@ -120,7 +124,7 @@ impl<'a> Going<'a> {
     }
 
     /// What an observation means to the pool's provider.
-    pub(super) fn read(&self, observation: &Observation<'_>) -> Reading {
+    pub(super) fn read(&self, observation: &Observation<'_>) -> Signal {
         self.shared().read(observation)
     }
 
@@ -129,27 +133,36 @@ impl<'a> Going<'a> {
         Seen { shared: self.shared(), permit: self.permit.as_mut(), signal, sent_at: self.now, spans: &self.spans }
     }
 
-    /// Notes, tells and reports what the attempt showed, gives its permit back, and decides what follows.
-    pub(super) fn end_attempt(&mut self, reading: &Reading) -> Decision {
-        let (shared, signal, began) = (self.shared(), &reading.signal, self.now);
-        if signal.failed || !reading.quotas.is_empty() || shared.node.is_heard() {
+    /// Tells and reports what the attempt showed, gives its permit back, and decides what follows.
+    pub(super) fn end_attempt(&mut self, signal: &Signal) -> Decision {
+        let (shared, began) = (self.shared(), self.now);
+        if signal.failed || shared.node.is_heard() {
             self.look_at_clock();
         }
         let whose = self.whose();
         self.spans.attempt_ended(whose, signal.into(), signal);
-        shared.note(&reading.quotas, self.now);
         self.tell_attempt(signal.into(), Some(signal), began);
-        if let Some(part) = signal.unreadable {
-            shared.tell(self.now, || Event::SignalUnreadable { part });
-        }
-        if let Some(mut permit) = self.permit.take() {
-            if !signal.failed {
+        if !signal.failed {
+            if let Some(mut permit) = self.permit.take() {
                 permit.succeeded(began, self.now);
-            } else if shared.gated && signal.is_throttle() {
-                permit.throttled(shared.level(signal.scope), signal, began, self.now);
             }
+            return Decision::Done;
         }
-        let now = self.now;
+        self.end_failed_attempt(signal, began)
+    }
+
+    #[cold]
+    fn end_failed_attempt(&mut self, signal: &Signal, began: Moment) -> Decision {
+        let (shared, now) = (self.shared(), self.now);
+        if let Some(part) = signal.unreadable {
+            shared.tell(now, || Event::SignalUnreadable { part });
+        }
+        if let Some(mut permit) = self.permit.take()
+            && shared.gated
+            && signal.is_throttle()
+        {
+            permit.throttled(shared.level(signal.scope), signal, began, now);
+        }
         let mut budget = || shared.withdraw(now);
         let mut dice = shared.dice();
         match self.core.end_attempt(self.policy, signal, shared.gated, now, &mut dice, &mut budget) {
@@ -225,6 +238,10 @@ impl Drop for Going<'_> {
             return;
         }
         let began = self.look_at_clock();
+        if self.queued {
+            let (waited, result, class) = (began.until(self.now), GateResult::Cancelled, LimitClass::None);
+            self.shared().tell(self.now, || Event::GateWaited { waited, result, class });
+        }
         if self.permit.is_some() {
             self.tell_attempt(AttemptOutcome::Cancelled, None, began);
         }

@@ -13,7 +13,6 @@ mod labels;
 mod outcome;
 mod peek;
 mod pool;
-mod quota_board;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 mod spans;

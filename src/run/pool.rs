@@ -12,15 +12,15 @@ use crate::core::moment::Moment;
 use crate::core::observation::Observation;
 use crate::core::path;
 use crate::core::policy::Policy;
+use crate::core::quota_board::QuotaBoard;
 use crate::core::rule::Table;
 use crate::core::setting::{InvalidSetting, within};
-use crate::core::signal::{Quotas, Reading, Scope};
+use crate::core::signal::{Quotas, Scope, Signal};
 use crate::event::{Event, PoolLabels};
 use crate::gate::Node;
 use crate::run::call::Call;
 use crate::run::engine::Engine;
 use crate::run::gauges::most_shut;
-use crate::run::quota_board::QuotaBoard;
 
 /// The most levels a path may have.
 const DEEPEST: usize = 8;
@@ -147,9 +147,17 @@ impl Shared {
         &self.engine.trunk.dice
     }
 
-    /// What an observation made now means to the provider.
-    pub(super) fn read(&self, observation: &Observation<'_>) -> Reading {
-        self.table.read(observation, self.clock().wall())
+    /// What an observation made now means to the provider. What it says of quotas is noted.
+    pub(super) fn read(&self, observation: &Observation<'_>) -> Signal {
+        if observation.is_bare_success() {
+            // Nothing to read: the happy path does not even make an empty reading.
+            return Signal { status: observation.status, ..Signal::success() };
+        }
+        let reading = self.table.read_at(observation, &|| self.clock().wall());
+        if !reading.quotas.is_empty() {
+            self.note(&reading.quotas, self.clock().now());
+        }
+        reading.signal
     }
 
     /// The level (0 = widest) of this pool's path that a limit of `scope` shuts.
@@ -176,10 +184,7 @@ impl Shared {
     }
 
     /// Notes what an answer says of quotas.
-    pub(super) fn note(&self, quotas: &Quotas, now: Moment) {
-        if quotas.is_empty() {
-            return;
-        }
+    fn note(&self, quotas: &Quotas, now: Moment) {
         self.board().note(quotas, now);
         for reading in quotas.iter() {
             self.tell(now, || Event::QuotaRead { reading: *reading });

@@ -3,5 +3,6 @@
 #![allow(clippy::disallowed_methods, reason = "these are clients: they sleep and cut as clients do")]
 
 mod bursts;
+mod dialects;
 mod limits;
 mod server;

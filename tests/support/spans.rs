@@ -13,7 +13,7 @@ use tracing_subscriber::registry::{LookupSpan, Registry};
 
 /// Everything that was traced.
 #[derive(Clone, Default)]
-pub struct Traced(Arc<Mutex<Kept>>);
+pub(crate) struct Traced(Arc<Mutex<Kept>>);
 
 #[derive(Default)]
 struct Kept {
@@ -51,14 +51,14 @@ impl fmt::Display for Fields {
 
 impl Traced {
     /// Remembers what this thread traces until the guard is dropped.
-    pub fn here() -> (Self, tracing::subscriber::DefaultGuard) {
+    pub(crate) fn here() -> (Self, tracing::subscriber::DefaultGuard) {
         let traced = Self::default();
         let guard = tracing::subscriber::set_default(Registry::default().with(traced.clone()));
         (traced, guard)
     }
 
     /// The spans as a tree, with their fields, then their events.
-    pub fn tree(&self) -> String {
+    pub(crate) fn tree(&self) -> String {
         let kept = self.0.lock().unwrap();
         let mut text = String::new();
         kept.write(&mut text, None, 0);
@@ -66,7 +66,7 @@ impl Traced {
     }
 
     /// Names and levels of all log events.
-    pub fn levels(&self) -> Vec<(String, Level)> {
+    pub(crate) fn levels(&self) -> Vec<(String, Level)> {
         self.0.lock().unwrap().levels.clone()
     }
 }

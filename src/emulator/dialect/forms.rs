@@ -1,13 +1,4 @@
 //! The forms in which providers write a wait. All round up: what is read back is never shorter than the wait.
-//!
-//! | form | as in | 62.4999 s |
-//! |---|---|---|
-//! | `s` | `retry-after` | `63` |
-//! | `ms` | `retry-after-ms` | `62500` |
-//! | `f` | reset headers in decimal seconds | `62.5` |
-//! | `go` | reset headers as Go prints durations | `1m2.5s` |
-//! | `proto` | `google.protobuf.Duration` in JSON | `62.500s` |
-//! | `date`, `rfc3339`, `epoch_s`, `epoch_ms` | the instant of its end | |
 
 use std::time::Duration;
 
@@ -104,6 +95,7 @@ mod tests {
             "Tue, 14 Nov 2023 22:14:23 GMT",
         ];
         assert_eq!(written, expected);
+        assert_eq!(super::written("proto", Duration::from_millis(6), wall).unwrap(), "0.006s");
     }
 
     #[test]

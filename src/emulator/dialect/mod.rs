@@ -1,19 +1,10 @@
 //! The HTTP answer to a verdict, in the words of a provider.
 //!
 //! A [`Dialect`] is pure: verdict, quotas and wall time in, answer out. The words come from the
-//! [`answers`](crate::core::rule::Answer) of the provider's table: that of the class and the token side that refused the
-//! request, else the nearest side, else the one for an unknown class, else plain words of our own.
-//!
-//! What is not told is left out with the smallest thing around it: the header, the field of a JSON body, the sentence. So
-//! one template serves an emulator that states waits and one that does not. Times are rounded up to what their form can
-//! hold, so that nobody reads a shorter wait than was meant, and count from the `Date` of the answer, which the emulator's
-//! clock sets: under paused time, too.
-//!
-//! Besides those of [`Answer`], bodies may hold `{usage.input}`, `{usage.output}`,
-//! `{usage.total}` (the tokens of this request) and `{requested}` (what a request larger than `{limit}` asked for).
+//! [`answers`](crate::core::rule::Answer) of the provider's table.
 
 mod forms;
-pub(crate) mod plain;
+mod plain;
 mod template;
 mod untold;
 
@@ -133,7 +124,7 @@ mod tests {
     use bytes::Bytes;
     use http::Response;
 
-    use super::{Dialect, plain};
+    use super::Dialect;
     use crate::core::dice::SeededDice;
     use crate::core::moment::{Moment, WallTime};
     use crate::core::rule::{Answer, Table};
@@ -152,17 +143,13 @@ mod tests {
     }
 
     /// A provider that tells request rates from tokens, and input tokens from others.
-    const WORDY: Table = Table {
-        id: "wordy",
-        answers: &[
-            answer(LimitClass::None, None, "{}"),
-            answer(LimitClass::RequestRate, None, "requests: {limit}"),
-            answer(LimitClass::TokenThroughput, Some(TokenKind::Input), "input"),
-            answer(LimitClass::TokenThroughput, Some(TokenKind::Total), "total"),
-            answer(LimitClass::Unknown, None, "unknown"),
-        ],
-        ..plain::TABLE
-    };
+    const WORDY: Table = Table::new("wordy").answers(&[
+        answer(LimitClass::None, None, "{}"),
+        answer(LimitClass::RequestRate, None, "requests: {limit}"),
+        answer(LimitClass::TokenThroughput, Some(TokenKind::Input), "input"),
+        answer(LimitClass::TokenThroughput, Some(TokenKind::Total), "total"),
+        answer(LimitClass::Unknown, None, "unknown"),
+    ]);
 
     /// What two requests of 6 and 4 tokens are answered, the second of which is refused.
     fn second(limits: Limits, dialect: Dialect) -> Response<Bytes> {

@@ -1,21 +1,7 @@
 //! What is answered where a provider's table has no words of its own.
-//!
-//! Plain on purpose: a client that reads these reads statuses and `retry-after`, and guesses nothing from prose.
 
-use std::time::Duration;
-
-use crate::core::rule::{Answer, Table};
+use crate::core::rule::Answer;
 use crate::core::signal::{LimitClass, TokenKind};
-
-/// A provider with no words of its own.
-pub(crate) const TABLE: Table = Table {
-    id: "generic",
-    page: "https://www.rfc-editor.org/rfc/rfc9110#name-retry-after",
-    verified_on: "2026-11-30",
-    scopes: &[],
-    shut_floor: Duration::from_secs(1),
-    answers: &[],
-};
 
 /// A throttle that names no limit.
 pub(super) const UNKNOWN: Answer = Answer {

@@ -1,6 +1,4 @@
 //! Placeholders, and what stands in their place.
-//!
-//! A placeholder is a name of letters, digits, `_` and `.` in braces. Any other brace is JSON's and stays.
 
 use std::time::Duration;
 

@@ -123,10 +123,6 @@ mod tests {
             bucket.take_for_refused(Moment::START);
         }
         assert_eq!(bucket.wait(Moment::START, 1), SECOND);
-        // Nor do they forgive one.
-        bucket.take(Moment::START, 2);
-        bucket.take_for_refused(Moment::START);
-        assert_eq!(bucket.wait(Moment::START, 1), SECOND * 3);
     }
 
     #[test]

@@ -1,7 +1,4 @@
 //! What goes wrong beside the quotas, and when.
-//!
-//! Episodes are set before a run and follow its clock, so that a run can be repeated; the switches of a running emulator
-//! are for what a test decides on the way.
 
 use std::time::Duration;
 

@@ -1,7 +1,4 @@
 //! One quota: what it counts, how much it grants, and how its window works.
-//!
-//! The three algorithms answer the same four questions: how long until this fits, take it, what is left, how long until
-//! whole.
 
 use std::time::Duration;
 

@@ -1,6 +1,4 @@
 //! The settings of a provider's limits.
-//!
-//! "Minute" and "day" are the names of the two windows every provider has; how long each is, is a setting.
 
 use std::time::Duration;
 
@@ -150,6 +148,15 @@ impl Limits {
     #[must_use]
     pub fn failure(mut self, failure: Failure) -> Self {
         self.failures.push(failure);
+        self
+    }
+
+    /// The same quotas, and nothing that goes wrong beside them.
+    #[must_use]
+    pub fn without_episodes(mut self) -> Self {
+        self.overload.clear();
+        self.spend.clear();
+        self.failures.clear();
         self
     }
 

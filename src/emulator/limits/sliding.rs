@@ -107,7 +107,6 @@ mod tests {
         assert_eq!(window.wait(at(20), 1), Duration::from_secs(40));
         assert_eq!(window.wait(at(20), 2), Duration::from_secs(50));
         assert_eq!(window.replenished(at(20)), Duration::from_secs(50));
-        assert_eq!((window.remaining(at(59)), window.remaining(at(60))), (0, 1));
         assert!(window.wait(at(60), 1).is_zero());
         assert_eq!(window.wait(at(60), 2), Duration::from_secs(10));
     }

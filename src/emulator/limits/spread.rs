@@ -1,7 +1,4 @@
 //! Times that are drawn.
-//!
-//! How long a provider takes matters to a client's deadlines and to concurrency, never to the quotas: those are charged
-//! when a request comes.
 
 use std::time::Duration;
 

@@ -1,7 +1,4 @@
 //! What a refused request is told.
-//!
-//! Providers differ most here: some state the instant at which the request would fit, some whole seconds, some nothing, and
-//! some a wait that is plainly wrong. A client must live with all of them.
 
 use std::time::Duration;
 

@@ -1,7 +1,4 @@
 //! What a request costs, and what becomes of it.
-//!
-//! A verdict is plain data without words: how it is told is the affair of [`RetryAfter`](super::RetryAfter) and, over HTTP,
-//! of the dialect.
 
 use std::time::Duration;
 

@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use opentelemetry::Context;
 use opentelemetry_otlp::{MetricExporter, SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::metrics::Temporality;
 use opentelemetry_sdk::metrics::data::ResourceMetrics;
 use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
-use opentelemetry_sdk::trace::SpanData;
+use opentelemetry_sdk::trace::{BatchSpanProcessor, Span, SpanData, SpanProcessor};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
@@ -75,7 +76,7 @@ fn at<B: WithExportConfig>(builder: B, endpoint: Option<String>) -> B {
     }
 }
 
-pub(super) fn spans(config: &Config, wire: &Wire, lost: Arc<Lost>) -> Result<Counted<SpanExporter>, InstallError> {
+pub(super) fn spans(config: &Config, wire: &Wire, tally: Arc<Tally>) -> Result<Counted<SpanExporter>, InstallError> {
     let protocol = config.protocol_of(Pushed::Traces)?;
     let endpoint = config.endpoint_of(Pushed::Traces, protocol);
     let exporter = match protocol {
@@ -87,10 +88,14 @@ pub(super) fn spans(config: &Config, wire: &Wire, lost: Arc<Lost>) -> Result<Cou
             at(SpanExporter::builder().with_tonic(), endpoint).build().map_err(refused)?
         }
     };
-    Ok(Counted { exporter, lost })
+    Ok(Counted { inner: exporter, tally })
 }
 
-pub(super) fn metrics(config: &Config, wire: &Wire, lost: Arc<Lost>) -> Result<Counted<MetricExporter>, InstallError> {
+pub(super) fn metrics(
+    config: &Config,
+    wire: &Wire,
+    tally: Arc<Tally>,
+) -> Result<Counted<MetricExporter>, InstallError> {
     let protocol = config.protocol_of(Pushed::Metrics)?;
     let endpoint = config.endpoint_of(Pushed::Metrics, protocol);
     let exporter = match protocol {
@@ -102,64 +107,96 @@ pub(super) fn metrics(config: &Config, wire: &Wire, lost: Arc<Lost>) -> Result<C
             at(MetricExporter::builder().with_tonic(), endpoint).build().map_err(refused)?
         }
     };
-    Ok(Counted { exporter, lost })
+    Ok(Counted { inner: exporter, tally })
 }
 
-/// What could not be delivered.
+/// What was to be delivered and what became of it.
 #[derive(Debug, Default)]
-pub(super) struct Lost {
-    pub(super) spans: AtomicU64,
-    pub(super) pushes: AtomicU64,
+pub(super) struct Tally {
+    pub(super) spans_ended: AtomicU64,
+    pub(super) spans_delivered: AtomicU64,
+    pub(super) spans_failed: AtomicU64,
+    pub(super) pushes_failed: AtomicU64,
 }
 
-/// An exporter whose failures are counted.
+/// An exporter or a processor whose work is counted.
 #[derive(Debug)]
-pub(super) struct Counted<E> {
-    exporter: E,
-    lost: Arc<Lost>,
+pub(super) struct Counted<T> {
+    inner: T,
+    tally: Arc<Tally>,
+}
+
+impl Counted<BatchSpanProcessor> {
+    /// A queue of fixed length with a thread that empties it.
+    pub(super) fn queue(exporter: Counted<SpanExporter>) -> Self {
+        let tally = Arc::clone(&exporter.tally);
+        Self { inner: BatchSpanProcessor::builder(exporter).build(), tally }
+    }
+}
+
+impl SpanProcessor for Counted<BatchSpanProcessor> {
+    fn on_start(&self, span: &mut Span, context: &Context) {
+        self.inner.on_start(span, context);
+    }
+
+    fn on_end(&self, span: SpanData) {
+        self.tally.spans_ended.fetch_add(u64::from(span.span_context.is_sampled()), Relaxed);
+        self.inner.on_end(span);
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.inner.force_flush()
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.inner.shutdown_with_timeout(timeout)
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.inner.set_resource(resource);
+    }
 }
 
 impl opentelemetry_sdk::trace::SpanExporter for Counted<SpanExporter> {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let spans = batch.len() as u64;
-        let result = opentelemetry_sdk::trace::SpanExporter::export(&self.exporter, batch).await;
-        if result.is_err() {
-            self.lost.spans.fetch_add(spans, Relaxed);
-        }
+        let result = opentelemetry_sdk::trace::SpanExporter::export(&self.inner, batch).await;
+        let became = if result.is_ok() { &self.tally.spans_delivered } else { &self.tally.spans_failed };
+        became.fetch_add(spans, Relaxed);
         result
     }
 
     fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
-        opentelemetry_sdk::trace::SpanExporter::shutdown_with_timeout(&self.exporter, timeout)
+        opentelemetry_sdk::trace::SpanExporter::shutdown_with_timeout(&self.inner, timeout)
     }
 
     fn force_flush(&self) -> OTelSdkResult {
-        opentelemetry_sdk::trace::SpanExporter::force_flush(&self.exporter)
+        opentelemetry_sdk::trace::SpanExporter::force_flush(&self.inner)
     }
 
     fn set_resource(&mut self, resource: &Resource) {
-        opentelemetry_sdk::trace::SpanExporter::set_resource(&mut self.exporter, resource);
+        opentelemetry_sdk::trace::SpanExporter::set_resource(&mut self.inner, resource);
     }
 }
 
 impl PushMetricExporter for Counted<MetricExporter> {
     async fn export(&self, metrics: &ResourceMetrics) -> OTelSdkResult {
-        let result = self.exporter.export(metrics).await;
+        let result = self.inner.export(metrics).await;
         if result.is_err() {
-            self.lost.pushes.fetch_add(1, Relaxed);
+            self.tally.pushes_failed.fetch_add(1, Relaxed);
         }
         result
     }
 
     fn force_flush(&self) -> OTelSdkResult {
-        self.exporter.force_flush()
+        self.inner.force_flush()
     }
 
     fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
-        self.exporter.shutdown_with_timeout(timeout)
+        self.inner.shutdown_with_timeout(timeout)
     }
 
     fn temporality(&self) -> Temporality {
-        self.exporter.temporality()
+        self.inner.temporality()
     }
 }

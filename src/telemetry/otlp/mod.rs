@@ -20,7 +20,7 @@ use tracing_subscriber::registry::{LookupSpan, Registry};
 
 use crate::telemetry::otel::{Instruments, instruments};
 pub use crate::telemetry::otlp::config::{Config, Protocol};
-use crate::telemetry::otlp::export::{Lost, Wire};
+use crate::telemetry::otlp::export::{Counted, Tally, Wire};
 
 /// Crates below the exporters. Traced, an export would cause the next one for ever.
 const BELOW: [&str; 8] = ["h2", "hyper", "hyper_util", "opentelemetry", "reqwest", "rustls", "tonic", "tower"];
@@ -49,20 +49,28 @@ const MOST_SERIES: usize = 20_000;
 /// A variable of the environment cannot be read, an exporter cannot be made, or the process has a `tracing` subscriber
 /// already (see [`Config::own_subscriber`]). No subscriber and no provider is installed then.
 pub fn install(config: Config) -> Result<Otlp, InstallError> {
-    let lost = Arc::new(Lost::default());
+    let tally = Arc::new(Tally::default());
     let wire = Wire::start().map_err(InstallError::Start)?;
     let resource = config.resource();
     let mut traces = SdkTracerProvider::builder().with_resource(resource.clone());
     let mut metrics = SdkMeterProvider::builder().with_resource(resource).with_view(bounded);
     if !config::is_disabled() {
-        traces = traces.with_batch_exporter(export::spans(&config, &wire, Arc::clone(&lost))?);
-        let reader = PeriodicReader::builder(export::metrics(&config, &wire, Arc::clone(&lost))?);
+        let exporter = export::spans(&config, &wire, Arc::clone(&tally))?;
+        traces = traces.with_span_processor(Counted::queue(exporter));
+        let reader = PeriodicReader::builder(export::metrics(&config, &wire, Arc::clone(&tally))?);
         metrics = metrics.with_reader(match config.interval() {
             Some(interval) => reader.with_interval(interval).build(),
             None => reader.build(),
         });
     }
-    let otlp = Otlp { traces: traces.build(), metrics: metrics.build(), lost, ended: false, _wire: wire };
+    let otlp = Otlp {
+        traces: traces.build(),
+        metrics: metrics.build(),
+        tally,
+        instruments: instruments(),
+        ended: false,
+        _wire: wire,
+    };
     if config.subscribe {
         let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
         let subscriber = Registry::default().with(filter).with(otlp.layer());
@@ -87,17 +95,18 @@ fn bounded(instrument: &Instrument) -> Option<Stream> {
 pub struct Otlp {
     traces: SdkTracerProvider,
     metrics: SdkMeterProvider,
-    lost: Arc<Lost>,
+    tally: Arc<Tally>,
+    instruments: Instruments,
     ended: bool,
     // Last, so that connections outlive what pushes over them.
     _wire: Wire,
 }
 
 impl Otlp {
-    /// The sink for the engine.
+    /// The sink for the engine. Its gauges are sampled at every push.
     #[must_use]
     pub fn instruments(&self) -> Instruments {
-        instruments()
+        self.instruments.clone()
     }
 
     /// The layer that turns `tracing`'s spans into traces, for a subscriber of your own
@@ -119,11 +128,13 @@ impl Otlp {
         Box::new(layer.with_filter(filter))
     }
 
-    /// How many spans and pushes of metrics could not be delivered so far. A push of metrics that is lost costs
-    /// resolution only: the next one carries the totals.
+    /// How many spans and pushes of metrics are known to be lost so far. Spans the queue had no room for are counted at
+    /// the end ([`ShutdownError::lost`]). A push of metrics that is lost costs resolution only: the next one carries the
+    /// totals.
     #[must_use]
     pub fn lost(&self) -> LostTelemetry {
-        LostTelemetry { spans: self.lost.spans.load(Relaxed), metric_pushes: self.lost.pushes.load(Relaxed) }
+        let tally = &self.tally;
+        LostTelemetry { spans: tally.spans_failed.load(Relaxed), metric_pushes: tally.pushes_failed.load(Relaxed) }
     }
 
     /// Pushes what is left and ends all pushes. Does not block the runtime it is awaited on.
@@ -135,20 +146,24 @@ impl Otlp {
     /// Dropped before its end it goes on in the background.
     pub async fn shutdown(mut self) -> Result<(), ShutdownError> {
         self.ended = true;
+        let lost = self.lost();
         let (ended, wait) = tokio::sync::oneshot::channel();
         let spawned = std::thread::Builder::new().name("forbear-otlp-end".to_owned()).spawn(move || {
             // Nobody may be waiting any more.
             let _ = ended.send(self.end());
         });
         match spawned {
-            Ok(_) => wait.await.unwrap_or(Err(ShutdownError(None))),
-            Err(error) => Err(ShutdownError(Some(Box::new(error)))),
+            Ok(_) => wait.await.unwrap_or_else(|error| Err(ShutdownError { lost, source: Box::new(error) })),
+            Err(error) => Err(ShutdownError { lost, source: Box::new(error) }),
         }
     }
 
     fn end(&self) -> Result<(), ShutdownError> {
         let (traces, metrics) = (self.traces.shutdown(), self.metrics.shutdown());
-        traces.and(metrics).map_err(|error| ShutdownError(Some(Box::new(error))))
+        let result = traces.and(metrics);
+        let spans = self.tally.spans_ended.load(Relaxed).saturating_sub(self.tally.spans_delivered.load(Relaxed));
+        let lost = LostTelemetry { spans, ..self.lost() };
+        result.map_err(|error| ShutdownError { lost, source: Box::new(error) })
     }
 }
 
@@ -171,7 +186,7 @@ impl fmt::Debug for Otlp {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LostTelemetry {
-    /// Spans in pushes that failed.
+    /// Spans.
     pub spans: u64,
     /// Pushes of metrics that failed.
     pub metric_pushes: u64,
@@ -230,16 +245,28 @@ impl Error for InstallError {
 
 /// Something could not be delivered before the end.
 #[derive(Debug)]
-pub struct ShutdownError(Option<Box<dyn Error + Send + Sync>>);
+pub struct ShutdownError {
+    lost: LostTelemetry,
+    source: Box<dyn Error + Send + Sync>,
+}
+
+impl ShutdownError {
+    /// What was lost from the start to the end: every span that did not reach the collector.
+    #[must_use]
+    pub const fn lost(&self) -> LostTelemetry {
+        self.lost
+    }
+}
 
 impl fmt::Display for ShutdownError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the last telemetry could not be delivered and is lost; check the collector")
+        let LostTelemetry { spans, .. } = self.lost;
+        write!(f, "the last telemetry could not be delivered in time; {spans} spans are lost; check the collector")
     }
 }
 
 impl Error for ShutdownError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0.as_deref().map(|error| error as &(dyn Error + 'static))
+        Some(&*self.source)
     }
 }

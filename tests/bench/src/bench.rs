@@ -5,8 +5,9 @@ use std::hint::black_box;
 use std::rc::Rc;
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
+use nix::time::{ClockId, clock_gettime};
 use tokio::runtime::Runtime;
+use tower::Service;
 
 use crate::report::{Figures, Report};
 
@@ -30,8 +31,8 @@ pub struct Bench<'a> {
 
 struct Row<'a> {
     name: &'static str,
-    /// Carries out this many calls.
-    run: Box<dyn FnMut(u64) + 'a>,
+    /// Carries out this many calls and says whether all succeeded.
+    run: Box<dyn FnMut(u64) -> bool + 'a>,
     future_bytes: usize,
     targets: Vec<Target>,
 }
@@ -66,25 +67,44 @@ impl<'a> Bench<'a> {
     }
 
     /// Adds a row: `call` makes the future of one call.
-    pub fn row<Fut: Future>(&mut self, name: &'static str, call: impl FnMut() -> Fut + 'a) {
+    ///
+    /// # Panics
+    /// When a call fails: a row that does not do the job is not measured.
+    pub fn row<Fut, E>(&mut self, name: &'static str, call: impl FnMut() -> Fut + 'a)
+    where
+        Fut: Future<Output = Result<u64, E>>,
+    {
         self.row_with(name, &[], call);
     }
 
+    /// Adds a row whose calls are those of a service that is always ready.
+    ///
+    /// # Panics
+    /// As [`Bench::row`].
+    pub fn service<S: Service<(), Response = u64> + 'a>(&mut self, name: &'static str, mut service: S) {
+        self.row(name, move || service.call(()));
+    }
+
     /// Adds a row that has targets to reach.
-    pub fn row_with<Fut: Future>(
-        &mut self,
-        name: &'static str,
-        targets: &[Target],
-        mut call: impl FnMut() -> Fut + 'a,
-    ) {
-        let future_bytes = size_of_val(&call());
+    ///
+    /// # Panics
+    /// As [`Bench::row`].
+    pub fn row_with<Fut, E>(&mut self, name: &'static str, targets: &[Target], mut call: impl FnMut() -> Fut + 'a)
+    where
+        Fut: Future<Output = Result<u64, E>>,
+    {
+        let future = call();
+        let future_bytes = size_of_val(&future);
+        assert!(self.runtime.block_on(future).is_ok(), "{}: {name:?} does not succeed", self.title);
         let runtime = Rc::clone(&self.runtime);
         let run = Box::new(move |calls| {
             runtime.block_on(async {
+                let mut succeeded = true;
                 for _ in 0..calls {
-                    black_box(call().await);
+                    succeeded &= black_box(&call().await).is_ok();
                 }
-            });
+                succeeded
+            })
         });
         self.rows.push(Row { name, run, future_bytes, targets: targets.to_vec() });
     }
@@ -98,7 +118,7 @@ impl<'a> Bench<'a> {
         for round in 0..ROUNDS {
             for turn in 0..self.rows.len() {
                 let row = (round + turn) % self.rows.len();
-                let spent = cpu_time(|| (self.rows[row].run)(calls[row]));
+                let spent = self.rows[row].cpu_time(calls[row]);
                 turns[row].push(spent.as_nanos() as f64 / calls[row] as f64);
             }
         }
@@ -119,10 +139,21 @@ impl<'a> Bench<'a> {
     }
 }
 
+impl Row<'_> {
+    /// The CPU time this thread spends on so many calls.
+    fn cpu_time(&mut self, calls: u64) -> Duration {
+        let started = thread_cpu_time();
+        let succeeded = (self.run)(calls);
+        let spent = thread_cpu_time().saturating_sub(started);
+        assert!(succeeded, "{:?}: a call failed", self.name);
+        spent
+    }
+}
+
 /// Doubles the number of calls until they fill a turn. Warms the row up on the way.
 fn calls_per_turn(row: &mut Row<'_>) -> u64 {
     let mut calls = 1;
-    while cpu_time(|| (row.run)(calls)) < TURN && calls < 1 << 30 {
+    while row.cpu_time(calls) < TURN && calls < 1 << 30 {
         calls *= 2;
     }
     calls
@@ -130,20 +161,13 @@ fn calls_per_turn(row: &mut Row<'_>) -> u64 {
 
 /// The difference between two lengths, so that what starting the runtime allocates does not count.
 fn allocations_per_call(row: &mut Row<'_>) -> f64 {
-    let mut count = |calls| allocation_counter::measure(|| (row.run)(calls)).count_total as f64;
+    let mut count = |calls| allocation_counter::measure(|| assert!((row.run)(calls))).count_total as f64;
     (count(2 * COUNTED_CALLS) - count(COUNTED_CALLS)) / COUNTED_CALLS as f64
 }
 
-/// The CPU time this thread spends on `work`.
-fn cpu_time(work: impl FnOnce()) -> Duration {
-    let read = || {
-        let time = clock_gettime(ClockId::ThreadCPUTime);
-        // CPU time of a thread is never negative.
-        Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
-    };
-    let started = read();
-    work();
-    read().saturating_sub(started)
+/// The CPU time this thread has spent so far.
+fn thread_cpu_time() -> Duration {
+    clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every Unix this runs on has the clock").into()
 }
 
 /// A runtime as a call sees it in a service: one thread, so that its CPU time is all there is to measure.

@@ -36,6 +36,14 @@ impl Ours {
         Self::at(Forbear::builder().gate(Gate::local()).build()?)
     }
 
+    /// A deadline and a flowing gate, for calls that all fail three times: a retry budget would rightly stop them.
+    ///
+    /// # Errors
+    /// A setting out of its range.
+    pub fn gate_without_budget() -> Result<Self, InvalidSetting> {
+        Self::at(Forbear::builder().gate(Gate::local()).no_budget().build()?)
+    }
+
     fn at(forbear: Forbear) -> Result<Self, InvalidSetting> {
         let policy = Policy::interactive(DEADLINE).base(BASE).cap(CAP).attempts(4).build()?;
         Ok(Self { pool: forbear.pool(provider::generic(), ["bench"]).build()?, policy })

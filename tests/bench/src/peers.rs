@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use backon::{ExponentialBuilder, Retryable};
 use tokio::time::Sleep;
 use tokio_retry::strategy::{ExponentialBackoff, jitter};
-use tower::retry::Policy;
 use tower::retry::backoff::{Backoff, ExponentialBackoff as TowerBackoff, ExponentialBackoffMaker, MakeBackoff};
 use tower::retry::budget::{Budget, TpsBudget};
+use tower::retry::{Policy, Retry};
 use tower::util::rng::HasherRng;
 use tower::{Layer, Service, service_fn};
 use tower_resilience_retry::RetryLayer;
@@ -72,19 +72,12 @@ pub async fn tokio_retry<Fut: Future<Output = Answer>>(operation: impl FnMut() -
     tokio_retry::Retry::start(curve, operation).await
 }
 
-/// A call of tower's retry service with a policy that counts attempts, and neither waits nor has a budget.
+/// tower's retry service with a policy that counts attempts, and neither waits nor has a budget.
 pub fn tower_minimal<Fut: Future<Output = Answer>>(
     operation: impl FnMut() -> Fut + Clone,
-) -> impl FnMut() -> tower::retry::future::ResponseFuture<AtOnce, ServiceOf<impl FnMut(()) -> Fut + Clone>, ()> {
-    let mut operation = operation;
-    let service = service_fn(move |()| operation());
-    let mut retry = tower::retry::Retry::new(AtOnce(FAILURES), service);
-    // A `service_fn` is always ready.
-    move || retry.call(())
+) -> impl Service<(), Response = u64, Error = Failure, Future = impl Future<Output = Answer>> {
+    Retry::new(AtOnce(FAILURES), service(operation))
 }
-
-/// The service made of a closure.
-pub type ServiceOf<F> = tower::util::ServiceFn<F>;
 
 /// Retries at once, so many times.
 #[derive(Clone, Debug)]
@@ -105,19 +98,19 @@ impl Policy<(), u64, Failure> for AtOnce {
     }
 }
 
-/// A call of tower's retry service with its exponential backoff and its budget.
+/// tower's retry service with its exponential backoff and its budget.
+///
+/// # Panics
+/// Never: the curve is one tower takes.
 pub fn tower_budget<Fut: Future<Output = Answer>>(
     operation: impl FnMut() -> Fut + Clone,
-) -> impl FnMut() -> tower::retry::future::ResponseFuture<Budgeted, ServiceOf<impl FnMut(()) -> Fut + Clone>, ()> {
-    let mut operation = operation;
-    let service = service_fn(move |()| operation());
+) -> impl Service<(), Response = u64, Error = Failure, Future = impl Future<Output = Answer>> {
     let mut maker = ExponentialBackoffMaker::new(BASE, CAP, 1.0, HasherRng::default())
         .unwrap_or_else(|error| panic!("the curve all rows share: {error}"));
-    // Enough that paused time, in which hours pass between wall-clock moments, never runs it dry.
+    // Enough that paused time, in which hours pass in a moment, never runs it dry.
     let budget = Arc::new(TpsBudget::new(Duration::from_secs(10), 1_000_000, 1_000.0));
     let policy = Budgeted { left: FAILURES, backoff: maker.make_backoff(), budget };
-    let mut retry = tower::retry::Retry::new(policy, service);
-    move || retry.call(())
+    Retry::new(policy, service(operation))
 }
 
 /// Retries with backoff, so many times, while the budget allows it.
@@ -145,16 +138,18 @@ impl Policy<(), u64, Failure> for Budgeted {
     }
 }
 
-/// A call of tower-resilience's retry service, without a recorder of events.
+/// tower-resilience's retry service, without a recorder of events.
 pub fn tower_resilience<Fut: Future<Output = Answer> + Send + 'static>(
     operation: impl FnMut() -> Fut + Clone + Send + 'static,
-) -> impl FnMut() -> Pinned {
-    let mut operation = operation;
+) -> impl Service<(), Response = u64, Error = Failure, Future = impl Future<Output = Answer>> {
     let layer =
         RetryLayer::<(), u64, Failure>::builder().max_attempts(FAILURES as usize + 1).exponential_backoff(BASE).build();
-    let mut retry = layer.layer(service_fn(move |()| operation()));
-    move || retry.call(())
+    layer.layer(service(operation))
 }
 
-/// A boxed call.
-pub type Pinned = std::pin::Pin<Box<dyn Future<Output = Answer> + Send>>;
+/// The operation as a service, which is always ready.
+fn service<Fut: Future<Output = Answer>>(
+    mut operation: impl FnMut() -> Fut + Clone,
+) -> impl Service<(), Response = u64, Error = Failure, Future = Fut> + Clone {
+    service_fn(move |()| operation())
+}

@@ -20,9 +20,9 @@ fn main() -> Result<ExitCode, InvalidSetting> {
     time.row("hand loop + deadline", || peers::hand_with_deadline(peers::CAP, ready));
     time.row("tokio-retry", || peers::tokio_retry(ready));
     time.row("backon", || peers::backon(ready));
-    time.row("tower, no delay, no budget", peers::tower_minimal(ready));
-    time.row("tower, TpsBudget", peers::tower_budget(ready));
-    time.row("tower-resilience", peers::tower_resilience(ready));
+    time.service("tower, no delay, no budget", peers::tower_minimal(ready));
+    time.service("tower, TpsBudget", peers::tower_budget(ready));
+    time.service("tower-resilience", peers::tower_resilience(ready));
     time.row_with("forbear, deadline", &[Target::Time { than: "backon", at_most: 1.05 }, Target::NoAllocation], || {
         deadline_only.call(ready)
     });
@@ -41,7 +41,7 @@ fn main() -> Result<ExitCode, InvalidSetting> {
     size.row("hand loop", || peers::hand(holds_a_kibibyte));
     size.row("tokio-retry", || peers::tokio_retry(holds_a_kibibyte));
     size.row("backon", || peers::backon(holds_a_kibibyte));
-    size.row("tower, TpsBudget", peers::tower_budget(holds_a_kibibyte));
+    size.service("tower, TpsBudget", peers::tower_budget(holds_a_kibibyte));
     size.row_with(
         "forbear, deadline + budget + flowing gate",
         &[Target::FutureSize { than: "bare await", at_most: 1.2 }],

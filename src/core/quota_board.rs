@@ -7,15 +7,17 @@ use crate::core::moment::Moment;
 use crate::core::signal::{Dimension, QuotaReading, QuotaWindow, Quotas};
 
 /// The last reading of each quota, and when it was read.
-#[derive(Debug, Default)]
-pub(super) struct QuotaBoard {
-    pub(super) configured: Vec<Limit>,
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct QuotaBoard {
+    /// What the application set.
+    pub configured: Vec<Limit>,
     readings: Vec<(QuotaReading, Moment)>,
 }
 
 impl QuotaBoard {
     /// Notes an answer's readings; a field it does not tell keeps its last value.
-    pub(super) fn note(&mut self, quotas: &Quotas, now: Moment) {
+    pub fn note(&mut self, quotas: &Quotas, now: Moment) {
         for new in quotas.iter() {
             let known =
                 self.readings.iter_mut().find(|(old, _)| (old.dimension, old.window) == (new.dimension, new.window));
@@ -32,12 +34,16 @@ impl QuotaBoard {
     }
 
     /// The last readings, each with its time.
-    pub(super) fn readings(&self) -> &[(QuotaReading, Moment)] {
+    #[must_use]
+    pub fn readings(&self) -> &[(QuotaReading, Moment)] {
         &self.readings
     }
 
     /// The time one request is granted per, from the limit on requests per minute: what headers say beats configuration.
-    pub(super) fn request_interval(&self, replicas: u32) -> Option<Duration> {
+    ///
+    /// Divided among `replicas`: each sends one request per so many times as long.
+    #[must_use]
+    pub fn request_interval(&self, replicas: u32) -> Option<Duration> {
         let told = self.readings.iter().find_map(|(reading, _)| match *reading {
             QuotaReading {
                 dimension: Dimension::Requests, window: QuotaWindow::Minute, limit: Some(limit), ..

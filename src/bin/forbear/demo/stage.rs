@@ -1,0 +1,191 @@
+//! Everything that runs: providers, services, `/metrics`, and whoever looks at it.
+
+use std::error::Error;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use forbear::clock::Clock;
+use forbear::event::catalogue::Metric;
+use forbear::prometheus::{self, InstallError, Prometheus};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::advice::conclude;
+use super::arrivals::Arrivals;
+use super::evidence::{Evidence, share, supply};
+use super::history::{History, Look};
+use super::progress::Progress;
+use super::report::{Row, table};
+use super::scrape::Scrape;
+use super::service::{MINUTE, Service, services};
+use super::traffic::{Caller, keep_calling};
+
+/// How often the metrics are looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// The usual port of a Prometheus exporter of this kind.
+const USUAL_PORT: u16 = 9464;
+
+/// The services at work.
+pub(crate) struct Stage {
+    prometheus: Prometheus,
+    cast: Vec<(Service, History)>,
+    clock: Clock,
+    /// How long the services have been called.
+    called_for: Duration,
+    stop: watch::Sender<bool>,
+    work: JoinSet<()>,
+    progress: Progress,
+    ctrl_c: CtrlC,
+}
+
+type CtrlC = Pin<Box<dyn Future<Output = io::Result<()>>>>;
+
+impl Stage {
+    /// Starts everything. The same seed brings the same calls.
+    pub(crate) async fn build(port: Option<u16>, seed: u64) -> Result<Self, Box<dyn Error>> {
+        let ctrl_c = hear_ctrl_c().await?;
+        let prometheus = listen(port)?;
+        let (stop, stopped) = watch::channel(false);
+        let (mut cast, mut work) = (Vec::new(), JoinSet::new());
+        for (service, seed) in services().into_iter().zip(seed..) {
+            let provider = service.emulate(seed).await?;
+            let caller = Caller {
+                pool: service.pool(prometheus.meters(), seed)?,
+                policy: service.policy()?,
+                // A proxy in the environment has no way to 127.0.0.1.
+                client: reqwest::Client::builder().no_proxy().build()?,
+                url: format!("{}{}", provider.url(), service.path),
+                _provider: provider,
+            };
+            work.spawn(keep_calling(Arc::new(caller), Arrivals::of(service.demand, seed), stopped.clone()));
+            cast.push((service, History::default()));
+        }
+        let (clock, progress) = (Clock::new(), Progress::new());
+        Ok(Self { prometheus, cast, clock, called_for: Duration::ZERO, stop, work, progress, ctrl_c })
+    }
+
+    /// Says what runs, and where to look.
+    pub(crate) fn announce(&self) {
+        println!("Three services call providers that throttle; a minute lasts {MINUTE:?} here.");
+        for (service, _) in &self.cast {
+            let gate = if service.gate.is_on() { "on" } else { "off" };
+            println!(
+                "  {:9}  {} dialect, {} requests a minute, deadline {:?}, gate {gate}",
+                service.name, service.provider.id, service.requests_per_minute, service.deadline
+            );
+        }
+        println!("metrics: http://{}/metrics\n", self.prometheus.addr());
+    }
+
+    /// Looks at the metrics for so many seconds. Says whether it came to its end; ctrl-c ends it before.
+    pub(crate) async fn play(&mut self, seconds: u64) -> bool {
+        self.watch(Some(Duration::from_secs(seconds))).await
+    }
+
+    /// Looks at the metrics until ctrl-c.
+    pub(crate) async fn serve(&mut self) {
+        println!("\nserving until ctrl-c\n");
+        self.watch(None).await;
+    }
+
+    /// Lets every call end.
+    pub(crate) async fn drain(&mut self) {
+        // An error means that nobody is left to be told.
+        let _ = self.stop.send(true);
+        while self.work.join_next().await.is_some() {}
+    }
+
+    /// What the metrics say now.
+    pub(crate) fn report(&self) -> String {
+        let scrape = self.scrape();
+        let rows = self.cast.iter().map(|(service, history)| {
+            let seen = Evidence::read(&scrape, history, service.name, MINUTE, self.called_for);
+            let minutes = self.called_for.as_secs_f64() / MINUTE.as_secs_f64();
+            let used = share(served(&scrape, service.name), seen.limit * minutes);
+            let concluded = conclude(&seen);
+            Row::of(service.name, &seen, &scrape, [used, history.busiest_minute()], concluded)
+        });
+        table(&rows.collect::<Vec<_>>())
+    }
+
+    async fn watch(&mut self, until: Option<Duration>) -> bool {
+        let mut next = self.clock.now();
+        let broken_off = loop {
+            self.look(until);
+            if until.is_some_and(|until| self.called_for >= until) {
+                break false;
+            }
+            // After a stall, on from now.
+            next = next.max(self.clock.now()).after(LOOK_EVERY);
+            tokio::select! {
+                () = self.clock.sleep_until(next) => {}
+                _ = &mut self.ctrl_c => break true,
+            }
+        };
+        self.progress.clear();
+        !broken_off
+    }
+
+    /// Remembers and shows what the metrics say now.
+    fn look(&mut self, until: Option<Duration>) {
+        let scrape = self.scrape();
+        let at = self.clock.now().elapsed_since_start();
+        self.called_for = at;
+        let lines = self.cast.iter_mut().map(|(service, history)| {
+            let offered = scrape.sum(Metric::Calls, &[("pool", service.name)]);
+            let look = Look { at, offered, served: served(&scrape, service.name) };
+            history.add(look, supply(&scrape, service.name, MINUTE));
+            line(service.name, &scrape)
+        });
+        let lines: Vec<_> = lines.collect();
+        self.progress.show(at, until, &lines);
+    }
+
+    fn scrape(&self) -> Scrape {
+        Scrape::read(&self.prometheus.render())
+    }
+}
+
+/// Attempts that no limit refused: those the provider counts against the quota, whatever became of them.
+fn served(scrape: &Scrape, pool: &str) -> f64 {
+    let pool = ("pool", pool);
+    scrape.sum(Metric::Attempts, &[pool]) - scrape.sum(Metric::Attempts, &[pool, ("outcome", "throttled")])
+}
+
+/// One service at a glance.
+fn line(name: &str, scrape: &Scrape) -> String {
+    let pool = ("pool", name);
+    let calls = scrape.sum(Metric::Calls, &[pool]);
+    let ok = scrape.count(Metric::CallDuration, &[pool, ("outcome", "ok")]);
+    let ended = scrape.count(Metric::CallDuration, &[pool]);
+    let throttled = scrape.sum(Metric::Attempts, &[pool, ("outcome", "throttled")]);
+    let failed = ended - ok;
+    let of_pool = [pool];
+    let state = scrape.word(Metric::GateState, &of_pool, "state").unwrap_or("flowing");
+    format!("{name}: {calls:.0} calls, {ok:.0} ok, {failed:.0} failed, {throttled:.0} throttled, {state}")
+}
+
+/// Ctrl-c from now on, also where it is pressed while nobody waits for it: the first poll is what listens.
+async fn hear_ctrl_c() -> io::Result<CtrlC> {
+    let mut ctrl_c: CtrlC = Box::pin(tokio::signal::ctrl_c());
+    match poll_fn(|context| Poll::Ready(ctrl_c.as_mut().poll(context))).await {
+        Poll::Ready(Err(cause)) => Err(cause),
+        Poll::Ready(Ok(())) | Poll::Pending => Ok(ctrl_c),
+    }
+}
+
+/// The endpoint at the port asked for; at any when none was and the usual one is taken.
+fn listen(port: Option<u16>) -> Result<Prometheus, InstallError> {
+    match port {
+        Some(port) => prometheus::install(port),
+        None => prometheus::install(USUAL_PORT).or_else(|error| match error {
+            InstallError::Bind { .. } => prometheus::install(0),
+            other => Err(other),
+        }),
+    }
+}

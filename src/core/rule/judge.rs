@@ -1,0 +1,221 @@
+//! From what an answer shows to the limit that was hit, whether waiting can help, and the level it belongs to.
+
+use crate::core::rule::claim::Named;
+use crate::core::rule::fact::Facts;
+use crate::core::rule::seen::Seen;
+use crate::core::rule::verdict::{INSIDE_A_SUCCESS, Opinion, Rule, Shown};
+use crate::core::rule::{Table, fact};
+use crate::core::signal::{LimitClass, Scope, TokenKind};
+
+/// The judgement on a failed answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Judgement {
+    pub(crate) class: LimitClass,
+    pub(crate) token_kind: Option<TokenKind>,
+    pub(crate) retryable: bool,
+    pub(crate) ambiguous: bool,
+    pub(crate) larger_than_limit: bool,
+    pub(crate) scope: Option<Scope>,
+    /// Whether the limit was named, by body or by a header that names it: then an axis of that name counts as exhausted
+    /// even where no header says how much is left on it.
+    pub(crate) named: bool,
+    /// Whether nothing told the limit.
+    pub(crate) unresolved: bool,
+}
+
+struct State {
+    limit: Opinion,
+    retry: Option<bool>,
+    scope: Option<Scope>,
+}
+
+/// What the status alone says.
+fn by_status(status: u16) -> State {
+    let limit = match status {
+        429 => Opinion::SomeLimit,
+        // 529 and 498 are overload by the custom of several providers.
+        503 | 529 | 498 => Opinion::Limit(LimitClass::Overload, None),
+        402 => Opinion::Limit(LimitClass::Spend, None),
+        _ => Opinion::Limit(LimitClass::None, None),
+    };
+    State { limit, retry: None, scope: None }
+}
+
+/// Judges an answer that failed.
+pub(crate) fn judge(table: &Table, http_status: u16, seen: &Seen, facts: &Facts) -> Judgement {
+    let status = match http_status {
+        ..400 => facts.status().or(facts.original_status()).unwrap_or(INSIDE_A_SUCCESS),
+        // A failed dependency: the status of what failed says more.
+        424 => facts.original_status().unwrap_or(http_status),
+        _ => http_status,
+    };
+    let is_status = |asked: &u16| *asked == status || http_status >= 400 && *asked == http_status;
+    let mut state = by_status(status);
+
+    let (words, user_words, phrases, user_phrases) = facts.rules();
+    let table_shown = (words | seen.words.0, phrases);
+    let user_shown = (user_words | seen.words.1, user_phrases);
+    let table_rules = || table.rules.rows[..table.rules.count].iter().zip(0u32..).map(|(r, n)| (*r, n, table_shown));
+    let user_rules =
+        || table.user_rules.rows[..table.user_rules.count].iter().zip(0u32..).map(|(r, n)| (*r, n, user_shown));
+    let run = |state: &mut State, otherwise: bool| {
+        for (rule, number, (words, phrases)) in table_rules().chain(user_rules()) {
+            let holds = rule.otherwise == otherwise
+                && (rule.statuses.is_empty() || rule.statuses.iter().any(is_status))
+                && (rule.words.is_empty() || words >> number & 1 == 1)
+                && (rule.phrases.is_empty() || phrases >> number & 1 == 1)
+                && rule.shown.iter().all(|shown| shows(*shown, table, seen));
+            if holds {
+                state.hear(rule);
+            }
+        }
+    };
+
+    run(&mut state, false);
+    let mut named = matches!(state.limit, Opinion::Limit(..));
+    if state.limit == Opinion::SomeLimit {
+        (state.limit, named) = name_the_limit(table, seen, facts, &mut state.scope);
+    }
+    if state.limit == Opinion::SomeLimit {
+        run(&mut state, true);
+        named = matches!(state.limit, Opinion::Limit(..));
+    }
+    let (class, token_kind) = match state.limit {
+        Opinion::Limit(class, kind) => (class, kind),
+        Opinion::SomeLimit | Opinion::NoOpinion => (LimitClass::Unknown, None),
+    };
+    conclude(table, status, seen, facts, (class, token_kind, named), &state)
+}
+
+impl State {
+    fn hear(&mut self, rule: &Rule) {
+        if rule.limit != Opinion::NoOpinion {
+            self.limit = rule.limit;
+            // An opinion on the limit makes earlier verdicts on retrying stale.
+            self.retry = None;
+        }
+        self.retry = rule.retry.or(self.retry);
+        self.scope = rule.scope.or(self.scope);
+    }
+}
+
+fn shows(shown: Shown, table: &Table, seen: &Seen) -> bool {
+    match shown {
+        Shown::Exhausted => seen.exhausted(table.headers).next().is_some(),
+        Shown::WaitInHeader => seen.wait.is_some() || seen.finer_wait.is_some(),
+        Shown::RateLimitField => seen.listed.iter().next().is_some(),
+    }
+}
+
+/// Asks, in this order: the texts and names of the body, its word for the unit, the headers that name an axis, the axes
+/// and policies that are exhausted. The flag tells whether it was named.
+fn name_the_limit(table: &Table, seen: &Seen, facts: &Facts, scope: &mut Option<Scope>) -> (Opinion, bool) {
+    let in_text = facts.claims();
+    if let Some(opinion) = opinion(in_text.and(facts.unit_beside(in_text)).verdict()) {
+        return (opinion, true);
+    }
+    let exhausted = exhausted_limit(table, seen, facts, scope);
+    if let Some(Opinion::Limit(class, kind)) = opinion(facts.unit().verdict()) {
+        // The unit without a window: an exhausted axis of a day that counts the same tells the window.
+        return match exhausted {
+            Some((LimitClass::Daily, day_kind)) if kind.is_some() == day_kind.is_some() => {
+                (Opinion::Limit(LimitClass::Daily, day_kind), true)
+            }
+            _ => (Opinion::Limit(class, kind), true),
+        };
+    }
+    if let Some(opinion) = opinion(seen.names.verdict()) {
+        return (opinion, true);
+    }
+    match exhausted {
+        Some((class, kind)) if class != LimitClass::Unknown => (Opinion::Limit(class, kind), false),
+        _ => (Opinion::SomeLimit, false),
+    }
+}
+
+fn opinion(named: Named) -> Option<Opinion> {
+    match named {
+        Named::Nothing => None,
+        Named::Limit(class, kind) => Some(Opinion::Limit(class, kind)),
+        Named::Several => Some(Opinion::Limit(LimitClass::Unknown, None)),
+    }
+}
+
+/// The limit that exhausted axes and violated policies show; daily beats the rest, and of others that differ none wins.
+fn exhausted_limit(
+    table: &Table,
+    seen: &Seen,
+    facts: &Facts,
+    scope: &mut Option<Scope>,
+) -> Option<(LimitClass, Option<TokenKind>)> {
+    let axes = seen.exhausted(table.headers).map(|(_, axis)| (axis.class, axis.token_kind, axis.scope));
+    let listed = seen
+        .listed
+        .exhausted()
+        .chain(facts.violated.iter())
+        .map(|quota| (quota.class.unwrap_or(LimitClass::Unknown), quota.token_kind, None));
+    let mut found: Option<(LimitClass, Option<TokenKind>)> = None;
+    let mut found_scope = None;
+    for (class, kind, level) in axes.chain(listed) {
+        let together = match found {
+            None => (class, kind),
+            Some(known) => longer_lived(known, (class, kind)),
+        };
+        if together == (class, kind) {
+            found_scope = level;
+        }
+        found = Some(together);
+    }
+    if found.is_some_and(|(class, _)| fact::is_limit(class)) {
+        *scope = scope.or(found_scope);
+    }
+    found
+}
+
+type Limit = (LimitClass, Option<TokenKind>);
+
+fn longer_lived(a: Limit, b: Limit) -> Limit {
+    match (a, b) {
+        (a, b) if a == b => a,
+        ((LimitClass::Daily, _), (LimitClass::Daily, _)) => (LimitClass::Daily, None),
+        ((LimitClass::Daily, _), _) => a,
+        (_, (LimitClass::Daily, _)) => b,
+        ((LimitClass::TokenThroughput, a), (LimitClass::TokenThroughput, b)) => {
+            // The axis of both sides mirrors the one that is nearest to its end; two different sides are the total.
+            let kind = match (a, b) {
+                (Some(TokenKind::Total), side) | (side, Some(TokenKind::Total)) => side,
+                _ => Some(TokenKind::Total),
+            };
+            (LimitClass::TokenThroughput, kind)
+        }
+        _ => (LimitClass::Unknown, None),
+    }
+}
+
+/// Whether waiting can help, and what else follows from the limit.
+fn conclude(
+    table: &Table,
+    status: u16,
+    seen: &Seen,
+    facts: &Facts,
+    (class, token_kind, named): (LimitClass, Option<TokenKind>, bool),
+    state: &State,
+) -> Judgement {
+    let throttled = class != LimitClass::None;
+    let plain_server_error = !throttled && status >= 500;
+    let larger = throttled && facts.prose().any(|prose| prose.larger_than_limit);
+    let nothing_granted =
+        throttled && (facts.has_zero_limit() || (!facts.in_stream && seen.has_zero_limit(table.headers)));
+    let by_limit = match class {
+        LimitClass::Spend => false,
+        LimitClass::None => status == 408 || plain_server_error,
+        _ => true,
+    };
+    let told = seen.verdict().filter(|_| class != LimitClass::Spend);
+    let by_rules = state.retry.unwrap_or(by_limit) && !larger && !nothing_granted;
+    let retryable = told.unwrap_or(by_rules);
+    let ambiguous = retryable && !throttled && status != 408 && (status >= 500 || status == INSIDE_A_SUCCESS);
+    let unresolved = state.limit == Opinion::SomeLimit;
+    let scope = state.scope;
+    Judgement { class, token_kind, retryable, ambiguous, larger_than_limit: larger, scope, named, unresolved }
+}

@@ -1,0 +1,261 @@
+//! Rules: conditions on an answer, and the opinion they lead to.
+//!
+//! A rule that matches has an opinion on some of: class, retrying, scope; on the rest it has none, which is not the same
+//! as "no". The general rules run first, the provider's after them, the user's last; a later opinion replaces an earlier
+//! one.
+
+use crate::core::rule::index::Lexicon;
+use crate::core::signal::{LimitClass, Scope, TokenKind};
+
+/// Something an answer shows, beside status, words and phrases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Shown {
+    /// An axis described by headers is exhausted.
+    Exhausted,
+    /// A header states a wait.
+    WaitInHeader,
+    /// The IETF `RateLimit` field is there and can be read.
+    RateLimitField,
+}
+
+/// What a rule says about the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "read by the engine alone")]
+pub enum Opinion {
+    /// None.
+    NoOpinion,
+    /// It is this limit.
+    Limit(LimitClass, Option<TokenKind>),
+    /// It is a limit; texts and headers tell which.
+    SomeLimit,
+}
+
+/// The status that stands for an error inside a success which repeats no status of its own.
+pub const INSIDE_A_SUCCESS: u16 = 200;
+
+/// A row: what must be shown, all of it, and what follows.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Rule {
+    /// Any of these statuses; empty: any at all.
+    pub statuses: &'static [u16],
+    /// Any of these words in a field or header that holds words; empty: not asked.
+    pub words: &'static [&'static str],
+    /// Any of these phrases, upper and lower case alike, at the start of a word; empty: not asked.
+    pub phrases: &'static [&'static str],
+    /// All of these.
+    pub shown: &'static [Shown],
+    /// Asked only where nothing else told the limit.
+    pub otherwise: bool,
+    /// The limit.
+    pub limit: Opinion,
+    /// Could waiting help? `None`: no opinion.
+    pub retry: Option<bool>,
+    /// The level; `None`: no opinion.
+    pub scope: Option<Scope>,
+}
+
+impl Rule {
+    const ANY: Self = Self {
+        statuses: &[],
+        words: &[],
+        phrases: &[],
+        shown: &[],
+        otherwise: false,
+        limit: Opinion::NoOpinion,
+        retry: None,
+        scope: None,
+    };
+
+    /// A rule about answers with one of these statuses.
+    #[must_use]
+    pub const fn status(statuses: &'static [u16]) -> Self {
+        Self { statuses, ..Self::ANY }
+    }
+
+    /// A rule about answers that show one of these words.
+    #[must_use]
+    pub const fn word(words: &'static [&'static str]) -> Self {
+        Self { words, ..Self::ANY }
+    }
+
+    /// A rule about answers that show one of these phrases.
+    #[must_use]
+    pub const fn phrase(phrases: &'static [&'static str]) -> Self {
+        Self { phrases, ..Self::ANY }
+    }
+
+    /// The same, asked only where nothing else told the limit.
+    #[must_use]
+    pub const fn otherwise(mut self) -> Self {
+        self.otherwise = true;
+        self
+    }
+
+    /// And one of these statuses.
+    #[must_use]
+    pub const fn on(mut self, statuses: &'static [u16]) -> Self {
+        self.statuses = statuses;
+        self
+    }
+
+    /// And one of these phrases.
+    #[must_use]
+    pub const fn saying(mut self, phrases: &'static [&'static str]) -> Self {
+        self.phrases = phrases;
+        self
+    }
+
+    /// And all of these.
+    #[must_use]
+    pub const fn showing(mut self, shown: &'static [Shown]) -> Self {
+        self.shown = shown;
+        self
+    }
+
+    /// Then it is this limit.
+    #[must_use]
+    pub const fn limit(mut self, class: LimitClass) -> Self {
+        let kind = match class {
+            LimitClass::TokenThroughput => Some(TokenKind::Total),
+            _ => None,
+        };
+        self.limit = Opinion::Limit(class, kind);
+        self
+    }
+
+    /// Then it is this limit on this side of the tokens.
+    #[must_use]
+    pub const fn tokens(mut self, class: LimitClass, kind: TokenKind) -> Self {
+        self.limit = Opinion::Limit(class, Some(kind));
+        self
+    }
+
+    /// Then it is a limit; texts and headers tell which.
+    #[must_use]
+    pub const fn some_limit(mut self) -> Self {
+        self.limit = Opinion::SomeLimit;
+        self
+    }
+
+    /// Then waiting can help.
+    #[must_use]
+    pub const fn retry(mut self) -> Self {
+        self.retry = Some(true);
+        self
+    }
+
+    /// Then waiting cannot help.
+    #[must_use]
+    pub const fn stop(mut self) -> Self {
+        self.retry = Some(false);
+        self
+    }
+
+    /// Then it belongs to this level.
+    #[must_use]
+    pub const fn scope(mut self, scope: Scope) -> Self {
+        self.scope = Some(scope);
+        self
+    }
+}
+
+/// The most rules of one table.
+pub const RULES: usize = 64;
+const WORDS: usize = 128;
+const PHRASES: usize = 96;
+
+/// A set of rules, by number.
+pub(crate) type RuleSet = u64;
+
+/// The rules of a table, with an index of their words and phrases, built when the program is compiled.
+#[derive(Debug)]
+pub struct Rules {
+    pub(crate) rows: [&'static Rule; RULES],
+    pub(crate) count: usize,
+    words: Lexicon<WORDS>,
+    word_rule: [u8; WORDS],
+    phrases: [(&'static str, u8); PHRASES],
+    phrase_count: usize,
+    /// For each letter whether any phrase begins with it.
+    initials: u32,
+}
+
+impl Rules {
+    /// No rules.
+    pub const NONE: Self = Self::of(&[]);
+
+    /// Indexes rules: the general ones first.
+    ///
+    /// # Panics
+    ///
+    /// With more than [`RULES`] rules, 128 words or 96 phrases, or a phrase that does not begin with a lower-case letter:
+    /// in a `const` that is an error of compilation.
+    #[must_use]
+    pub const fn of(lists: &'static [&'static [Rule]]) -> Self {
+        let mut rules = Self {
+            rows: [&Rule::ANY; RULES],
+            count: 0,
+            words: Lexicon::new(),
+            word_rule: [0; WORDS],
+            phrases: [("", 0); PHRASES],
+            phrase_count: 0,
+            initials: 0,
+        };
+        let (mut list, mut words) = (0, 0);
+        while list < lists.len() {
+            let mut row = 0;
+            while row < lists[list].len() {
+                let rule = &lists[list][row];
+                assert!(rules.count < RULES, "a table has at most 64 rules");
+                let number = rules.count as u8;
+                let mut i = 0;
+                while i < rule.words.len() {
+                    assert!(words < WORDS, "the rules of a table ask for at most 128 words");
+                    rules.words.add(rule.words[i], words);
+                    rules.word_rule[words] = number;
+                    words += 1;
+                    i += 1;
+                }
+                i = 0;
+                while i < rule.phrases.len() {
+                    assert!(rules.phrase_count < PHRASES, "the rules of a table ask for at most 96 phrases");
+                    let initial = rule.phrases[i].as_bytes()[0];
+                    assert!(initial.is_ascii_lowercase(), "a phrase begins with a lower-case letter");
+                    rules.phrases[rules.phrase_count] = (rule.phrases[i], number);
+                    rules.initials |= 1 << (initial - b'a');
+                    rules.phrase_count += 1;
+                    i += 1;
+                }
+                rules.rows[rules.count] = rule;
+                rules.count += 1;
+                row += 1;
+            }
+            list += 1;
+        }
+        rules
+    }
+
+    /// The rules that ask for `word`.
+    pub(crate) fn asking_for(&self, word: &[u8]) -> RuleSet {
+        self.words.find(word).fold(0, |set, number| set | 1 << self.word_rule[number])
+    }
+
+    /// The rules that ask for a phrase which `text`, beginning at the start of a word, begins with.
+    #[inline]
+    pub(crate) fn begun_by(&self, text: &[u8]) -> RuleSet {
+        let initial = text.first().map_or(0, |byte| byte | 0x20);
+        if !initial.is_ascii_lowercase() || self.initials & 1 << (initial - b'a') == 0 {
+            return 0;
+        }
+        let begins = |phrase: &str| {
+            phrase.as_bytes()[0] == initial
+                && text.get(..phrase.len()).is_some_and(|head| head.eq_ignore_ascii_case(phrase.as_bytes()))
+        };
+        self.phrases[..self.phrase_count]
+            .iter()
+            .filter(|(phrase, _)| begins(phrase))
+            .fold(0, |set, (_, rule)| set | 1 << rule)
+    }
+}

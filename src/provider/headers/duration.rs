@@ -1,0 +1,167 @@
+//! Waits and resets in all their forms.
+
+use std::time::Duration;
+
+use crate::core::moment::WallTime;
+use crate::core::rule::header::{LONGEST, When};
+use crate::provider::headers::instant::{http_date, is_weekday, rfc3339};
+use crate::provider::headers::number::{decimal, leading_decimal, trim};
+
+/// `Retry-After` (RFC 9110 section 10.2.3): seconds, which providers also send with a fraction, or an HTTP date. Of a
+/// list the largest member that can be read counts.
+#[must_use]
+pub fn retry_after(value: &[u8]) -> Option<When> {
+    latest_of(value, |member| {
+        decimal(member).map(|number| When::after(number.seconds())).or_else(|| http_date(member).map(When::at))
+    })
+}
+
+/// `retry-after-ms`: milliseconds.
+#[must_use]
+pub fn retry_after_ms(value: &[u8]) -> Option<When> {
+    latest_of(value, |member| decimal(member).map(|number| When::after(number.times(1_000_000))))
+}
+
+/// A reset: a Go duration, a bare number ([`by_magnitude`]), RFC 3339 or an HTTP date. Of a list the latest that can be
+/// read counts.
+#[must_use]
+pub fn reset(value: &[u8]) -> Option<When> {
+    latest_of(value, |member| {
+        let member = trim(member);
+        by_magnitude(member)
+            .or_else(|| go_duration(member).map(When::after))
+            .or_else(|| rfc3339(member).map(When::at))
+            .or_else(|| http_date(member).map(When::at))
+    })
+}
+
+/// A reset that is always seconds from now.
+#[must_use]
+pub fn reset_seconds(value: &[u8]) -> Option<When> {
+    latest_of(value, |member| decimal(member).map(|number| When::after(number.seconds())))
+}
+
+/// A bare number: from 10^12 on milliseconds since the epoch, from 10^9 on seconds since the epoch, else seconds from
+/// now. No window is 31 years long.
+#[must_use]
+pub fn by_magnitude(value: &[u8]) -> Option<When> {
+    let number = decimal(value)?;
+    Some(match number.whole {
+        1_000_000_000_000.. => {
+            let (seconds, millis) = (number.whole / 1_000, number.whole % 1_000);
+            let rest = Duration::from_nanos(millis * 1_000_000 + u64::from(number.nanos).div_ceil(1_000));
+            When::at(WallTime::since_epoch(Duration::from_secs(seconds) + rest))
+        }
+        1_000_000_000.. => When::at(WallTime::since_epoch(Duration::new(number.whole, number.nanos))),
+        _ => When::after(number.seconds()),
+    })
+}
+
+/// A Go duration: numbers with units, `1h2m3.5s`, `20ms`, `850µs`; also `d`. At most [`LONGEST`].
+#[must_use]
+pub fn go_duration(value: &[u8]) -> Option<Duration> {
+    let mut rest = trim(value);
+    let mut total = Duration::ZERO;
+    if rest.is_empty() {
+        return None;
+    }
+    while !rest.is_empty() {
+        let (number, after) = leading_decimal(rest)?;
+        let (unit_nanos, length) = go_unit(after)?;
+        total = total.saturating_add(number.times(unit_nanos)).min(LONGEST);
+        rest = &after[length..];
+    }
+    Some(total)
+}
+
+/// The unit at the start of `text`, in nanoseconds, and its length in bytes.
+fn go_unit(text: &[u8]) -> Option<(u64, usize)> {
+    Some(match text {
+        [b'm', b's', ..] => (1_000_000, 2),
+        [b'u', b's', ..] => (1_000, 2),
+        // U+00B5 as Go prints it, and U+03BC, which Go also reads.
+        [0xc2, 0xb5, b's', ..] | [0xce, 0xbc, b's', ..] => (1_000, 3),
+        [b'n', b's', ..] => (1, 2),
+        [b's', ..] => (1_000_000_000, 1),
+        [b'm', ..] => (60_000_000_000, 1),
+        [b'h', ..] => (3_600_000_000_000, 1),
+        [b'd', ..] => (86_400_000_000_000, 1),
+        _ => return None,
+    })
+}
+
+/// Reads a comma list, minding the comma inside dates: the latest member that can be read.
+fn latest_of(value: &[u8], read: impl Fn(&[u8]) -> Option<When>) -> Option<When> {
+    let comma = |from: usize| value[from..].iter().position(|&byte| byte == b',').map(|at| from + at);
+    let Some(first) = comma(0) else { return read(value) };
+    let (mut latest, mut start, mut end) = (None, 0, Some(first));
+    loop {
+        let member = &value[start..end.unwrap_or(value.len())];
+        let date_end = end.filter(|_| is_weekday(trim(member))).map(|end| comma(end + 1).unwrap_or(value.len()));
+        let date = date_end.and_then(|date_end| Some((http_date(&value[start..date_end])?, date_end)));
+        let (found, stop) = match date {
+            Some((date, date_end)) => (Some(When::at(date)), Some(date_end).filter(|&at| at < value.len())),
+            None => (read(member), end),
+        };
+        latest = match (latest, found) {
+            (Some(known), Some(found)) => Some(When::or_later(known, found)),
+            (known, found) => known.or(found),
+        };
+        match stop {
+            Some(at) => {
+                start = at + 1;
+                end = comma(start);
+            }
+            None => return latest,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: WallTime = WallTime::since_epoch(Duration::from_secs(1_795_996_800));
+
+    fn seconds(read: impl Fn(&[u8]) -> Option<When>, value: &str) -> Option<f64> {
+        read(value.as_bytes()).map(|when| when.from(|| NOW).as_secs_f64())
+    }
+
+    #[test]
+    fn the_largest_member_of_a_list_counts_and_the_comma_of_a_date_splits_nothing() {
+        assert_eq!(seconds(retry_after, "1,5"), Some(5.0));
+        assert_eq!(seconds(retry_after, "60, 120, soon"), Some(120.0));
+        assert_eq!(seconds(retry_after, "Mon, 30 Nov 2026 00:01:00 GMT, 30"), Some(60.0));
+        assert_eq!(seconds(retry_after, "90, Mon, 30 Nov 2026 00:01:00 GMT"), Some(90.0));
+        assert_eq!(seconds(retry_after, "Mon, 30 Nov"), None);
+        assert_eq!(seconds(retry_after, ",,"), None);
+    }
+
+    #[test]
+    fn a_go_duration_is_read_whole_or_not_at_all() {
+        for (value, expected) in [
+            ("6m0s", 360.0),
+            ("1h2m3.5s", 3_723.5),
+            ("20ms", 0.02),
+            ("850µs", 0.000_85),
+            ("850μs", 0.000_85),
+            ("1d2h", 93_600.0),
+            ("0s", 0.0),
+        ] {
+            assert_eq!(seconds(reset, value), Some(expected), "{value}");
+        }
+        for refused in ["6m0sx", "1m30", "m", "-5s", "1m 30s", "5S", "1.s", ".5s", "1ss", "µs"] {
+            assert_eq!(seconds(reset, refused), None, "{refused}");
+        }
+        assert_eq!(seconds(reset, "99999999999999999h"), Some(LONGEST.as_secs_f64()));
+    }
+
+    #[test]
+    fn a_bare_number_is_read_by_its_magnitude() {
+        assert_eq!(seconds(reset, "12"), Some(12.0));
+        assert_eq!(seconds(reset, "1795996830"), Some(30.0));
+        assert_eq!(seconds(reset, "1795996830250"), Some(30.25));
+        assert_eq!(seconds(reset, "1700000000"), Some(0.0));
+        assert_eq!(seconds(reset, "99999999999999999999"), Some(LONGEST.as_secs_f64()));
+    }
+}

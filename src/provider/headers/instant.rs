@@ -1,0 +1,106 @@
+//! Instants of civil time: HTTP dates and RFC 3339.
+
+use std::time::Duration;
+
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use crate::core::moment::WallTime;
+use crate::provider::headers::number::trim;
+
+/// The longest HTTP date: `Wednesday, 30-Nov-26 00:01:00 GMT`.
+const LONGEST_HTTP_DATE: usize = 33;
+const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+/// An HTTP date (RFC 9110 section 5.6.7): IMF-fixdate, RFC 850 or asctime. A wrong day of the week is forgiven: it says
+/// nothing that the date does not.
+#[must_use]
+pub fn http_date(value: &[u8]) -> Option<WallTime> {
+    let value = trim(value);
+    if value.len() > LONGEST_HTTP_DATE {
+        return None;
+    }
+    let text = std::str::from_utf8(value).ok()?;
+    strict_http_date(text).or_else(|| {
+        let rest = text.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
+        let weekday = &text[..text.len() - rest.len()];
+        let named = |day: &&&str| weekday == **day || weekday == &day[..3];
+        WEEKDAYS.iter().find(named)?;
+        WEEKDAYS.iter().find_map(|day| {
+            let day = if weekday.len() == 3 { &day[..3] } else { day };
+            strict_http_date(&format!("{day}{rest}"))
+        })
+    })
+}
+
+fn strict_http_date(text: &str) -> Option<WallTime> {
+    let since_epoch = httpdate::parse_http_date(text).ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(WallTime::since_epoch(since_epoch))
+}
+
+/// Whether `word` is a day of the week as HTTP dates begin with it.
+#[must_use]
+pub fn is_weekday(word: &[u8]) -> bool {
+    WEEKDAYS.iter().any(|day| word == day.as_bytes() || word == &day.as_bytes()[..3])
+}
+
+/// An instant of RFC 3339, with its zone; before 1970 it is the epoch.
+#[must_use]
+pub fn rfc3339(value: &[u8]) -> Option<WallTime> {
+    let value = trim(value);
+    if !matches!(value.get(10), Some(b'T' | b't')) {
+        return None;
+    }
+    let instant = OffsetDateTime::parse(std::str::from_utf8(value).ok()?, &Rfc3339).ok()?;
+    let nanos = u64::try_from(instant.unix_timestamp_nanos().max(0)).ok();
+    let since_epoch = nanos.map_or_else(
+        || Duration::from_secs(u64::try_from(instant.unix_timestamp()).unwrap_or(u64::MAX)),
+        Duration::from_nanos,
+    );
+    Some(WallTime::since_epoch(since_epoch))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(value: &str) -> Option<u64> {
+        http_date(value.as_bytes()).map(|instant| instant.elapsed_since_epoch().as_secs())
+    }
+
+    #[test]
+    fn the_three_forms_are_read_and_a_wrong_weekday_is_forgiven() {
+        let expected = Some(1_795_996_860);
+        assert_eq!(seconds("Mon, 30 Nov 2026 00:01:00 GMT"), expected);
+        assert_eq!(seconds("Fri, 30 Nov 2026 00:01:00 GMT"), expected);
+        assert_eq!(seconds("Monday, 30-Nov-26 00:01:00 GMT"), expected);
+        assert_eq!(seconds("Sunday, 30-Nov-26 00:01:00 GMT"), expected);
+        assert_eq!(seconds("Mon Nov 30 00:01:00 2026"), expected);
+    }
+
+    #[test]
+    fn no_such_day_no_zone_and_no_weekday_are_refused() {
+        for refused in [
+            "Mon, 30 Feb 2026 00:01:00 GMT",
+            "Mon, 30 Nov 2026 00:01:00",
+            "Mon, 30 Nov 2026 00:01:00 UTC",
+            "Mon, 30 Nov",
+            "Xyz, 30 Nov 2026 00:01:00 GMT",
+            "30 Nov 2026 00:01:00 GMT",
+            "Mon, 30 Nov 2026 25:01:00 GMT",
+        ] {
+            assert_eq!(seconds(refused), None, "{refused}");
+        }
+    }
+
+    #[test]
+    fn rfc_3339_needs_its_zone_and_takes_lower_case() {
+        let read = |value: &str| rfc3339(value.as_bytes()).map(|instant| instant.elapsed_since_epoch().as_secs());
+        assert_eq!(read("2026-11-30t00:00:30z"), Some(1_795_996_830));
+        assert_eq!(read("2026-11-30T01:00:30.999+01:00"), Some(1_795_996_830));
+        assert_eq!(read("2026-11-30T00:00:30"), None);
+        assert_eq!(read("2026-02-30T00:00:30Z"), None);
+        assert_eq!(read("1960-01-01T00:00:00Z"), Some(0));
+        assert_eq!(read("9999-12-31T23:59:59Z"), Some(253_402_300_799));
+    }
+}

@@ -1,0 +1,399 @@
+//! Named limits: "requests per minute", "TPM", "token rate limit", "20 API calls / minute", "hourly", "per 60s".
+
+use crate::core::rule::claim::{Claims, Span, Unit};
+use crate::provider::headers::number::leading_decimal;
+use crate::provider::prose::words::{Kind, Packed, Word, Words};
+
+/// What a word means for naming a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Term {
+    Unit(Unit),
+    Side(Unit),
+    Per,
+    /// A slash: "per" only where a window follows it.
+    Slash,
+    Window(Span),
+    /// A week, a month, a year: longer than any class but a plan.
+    LongWindow,
+    /// "hourly", "daily": a window without "per".
+    Adverb(Span),
+    /// A word that names unit and window at once.
+    Both(Unit, Span),
+    Rate,
+    Limit,
+    Requested,
+    TooMany,
+    NumberOf,
+    Concurrent,
+    Number,
+    Other,
+}
+
+macro_rules! terms {
+    ($packed:expr; $($($word:literal)|+ => $term:expr,)*) => {{
+        $($(if $packed == const { Packed::of($word) } { return $term; })+)*
+        Term::Other
+    }};
+}
+
+fn term(word: &Word) -> Term {
+    match word.kind {
+        Kind::Number => return Term::Number,
+        Kind::Slash => return Term::Slash,
+        Kind::Letters(_) => {}
+    }
+    terms! { word.packed();
+        "requests" | "request" | "calls" | "call" | "queries" | "query" | "images" | "image" => Term::Unit(Unit::Requests),
+        "tokens" | "token" => Term::Unit(Unit::Tokens),
+        "input" | "prompt" => Term::Side(Unit::InputTokens),
+        "output" | "completion" | "generated" => Term::Side(Unit::OutputTokens),
+        "per" | "by" => Term::Per,
+        "minute" | "minutes" | "min" | "second" | "seconds" | "sec" | "hour" | "hours" => Term::Window(Span::Short),
+        "day" | "days" => Term::Window(Span::Day),
+        "week" | "weeks" | "month" | "months" | "year" | "years" => Term::LongWindow,
+        "hourly" => Term::Adverb(Span::Short),
+        "daily" => Term::Adverb(Span::Day),
+        "rpm" | "rps" | "rph" | "qpm" | "qps" | "ipm" => Term::Both(Unit::Requests, Span::Short),
+        "rpd" | "qpd" | "ipd" => Term::Both(Unit::Requests, Span::Day),
+        "tpm" | "tps" | "tph" => Term::Both(Unit::Tokens, Span::Short),
+        "tpd" => Term::Both(Unit::Tokens, Span::Day),
+        "itpm" => Term::Both(Unit::InputTokens, Span::Short),
+        "otpm" => Term::Both(Unit::OutputTokens, Span::Short),
+        "itpd" => Term::Both(Unit::InputTokens, Span::Day),
+        "otpd" => Term::Both(Unit::OutputTokens, Span::Day),
+        "rate" => Term::Rate,
+        "limit" | "limits" => Term::Limit,
+        "requested" => Term::Requested,
+        "many" => Term::TooMany,
+        "number" => Term::NumberOf,
+        "concurrent" | "concurrency" | "simultaneous" => Term::Concurrent,
+    }
+}
+
+/// Listens for limits, word by word.
+#[derive(Debug, Default)]
+pub(super) struct LimitReader {
+    claims: Claims,
+    /// The unit last heard, with the number of words since.
+    unit: Option<(Unit, u8)>,
+    /// The side last heard, one word long.
+    side: Option<Unit>,
+    /// A window without a unit, one or two words long: "per minute request limit", "daily token limit".
+    window: Option<(Span, u8)>,
+    /// Whether "per" came directly before, and the number after it.
+    per: Option<Option<u64>>,
+    /// Whether the unit last heard is followed by "per" at all.
+    chain: bool,
+    announced: u8,
+    last: Option<Term>,
+    limit: Option<u64>,
+    larger: bool,
+    zero: bool,
+}
+
+impl LimitReader {
+    pub(super) fn hear(&mut self, word: &Word, text: &[u8]) {
+        let term = term(word);
+        if word.after_stop {
+            self.unit = None;
+            self.window = None;
+            self.chain = false;
+            self.announced = 0;
+        }
+        if let Term::Number = term {
+            self.number(word, text);
+        }
+        self.name(term, word, text);
+        self.last = Some(term);
+    }
+
+    fn claim(&mut self, unit: Unit, span: Span) {
+        self.claims = self.claims.and(Claims::of(unit, span));
+    }
+
+    fn name(&mut self, term: Term, word: &Word, text: &[u8]) {
+        let (side, per) = (self.side.take(), self.per.take());
+        if let Some((_, age)) = &mut self.unit {
+            *age += 1;
+        }
+        if let Some((_, age)) = &mut self.window {
+            *age += 1;
+        }
+        self.announced = self.announced.saturating_sub(1);
+        match term {
+            Term::Unit(unit) => self.heard_unit(unit, side),
+            Term::Side(unit) => {
+                self.side = Some(unit);
+                self.window = self.window.filter(|(_, age)| *age <= 1).map(|(span, _)| (span, 0));
+            }
+            Term::Per | Term::Slash => self.per = Some(None),
+            Term::Number if per.is_some() => {
+                self.per = Some(leading_decimal(&text[word.start..]).map(|(n, _)| n.whole))
+            }
+            Term::Window(span) => {
+                if let Some(count) = per {
+                    self.heard_window(of_length(count, span, word));
+                }
+            }
+            Term::Adverb(span) => self.heard_window(span),
+            Term::Both(unit, span) => self.claim(unit, span),
+            Term::Rate | Term::Limit => self.heard_limit(term),
+            Term::TooMany => self.announced = 3,
+            Term::NumberOf => self.announced = 4,
+            Term::Concurrent => self.claim(Unit::InFlight, Span::Unsaid),
+            Term::Other if per.is_some_and(|count| count.is_some()) => {
+                // "per 60s": the unit is a letter of its own.
+                if let Some(span) = short_unit(word, per.flatten()) {
+                    self.heard_window(span);
+                }
+            }
+            Term::LongWindow => self.unit = None,
+            Term::Number | Term::Requested | Term::Other => {}
+        }
+        if per.is_some() && self.last == Some(Term::Per) {
+            self.heard_per(term);
+        }
+    }
+
+    fn heard_unit(&mut self, unit: Unit, side: Option<Unit>) {
+        let unit = if unit == Unit::Tokens { side.unwrap_or(unit) } else { unit };
+        if let Some((span, age)) = self.window
+            && age <= 1
+        {
+            self.claim(unit, span);
+            self.window = None;
+        }
+        // "Too many tokens", "Number of request tokens". "Too many requests" is a reason phrase and names nothing.
+        let is_tokens = unit != Unit::Requests;
+        if self.announced > 0 && is_tokens {
+            self.claim(unit, Span::Unsaid);
+        }
+        self.unit = Some((unit, 0));
+        self.chain = false;
+    }
+
+    fn heard_window(&mut self, span: Span) {
+        match self.unit.filter(|(_, age)| self.chain || *age <= 2) {
+            Some((unit, _)) => self.claim(unit, span),
+            None => {
+                self.claim(Unit::Unsaid, span);
+                self.window = Some((span, 0));
+            }
+        }
+        self.unit = None;
+        self.chain = false;
+    }
+
+    /// After "per": a unit directly before it is named even where no window follows ("requests per base model").
+    fn heard_per(&mut self, term: Term) {
+        if let Some((unit, age)) = self.unit
+            && (age <= 2 || self.chain)
+            && matches!(term, Term::Other)
+        {
+            self.chain = true;
+            self.claim(unit, Span::Unsaid);
+        }
+    }
+
+    /// "token rate limit", "call rate limit", "request rate limit".
+    fn heard_limit(&mut self, term: Term) {
+        if term == Term::Rate
+            && let Some((unit, 1)) = self.unit
+        {
+            self.unit = Some((unit, 1));
+        } else if term == Term::Limit
+            && self.last == Some(Term::Rate)
+            && let Some((unit, 2)) = self.unit
+        {
+            self.claim(unit, Span::Unsaid);
+        }
+    }
+
+    /// "Limit 30000, Requested 61337", "limit: 0".
+    fn number(&mut self, word: &Word, text: &[u8]) {
+        let Some(number) = count(&text[word.start..]) else { return };
+        match self.last {
+            Some(Term::Limit) => {
+                self.limit = Some(number);
+                self.zero |= number == 0;
+            }
+            Some(Term::Requested) => self.larger |= self.limit.is_some_and(|limit| number > limit),
+            _ => {}
+        }
+    }
+
+    pub(super) const fn finish(&self) -> Claims {
+        self.claims
+    }
+
+    pub(super) const fn is_larger_than_limit(&self) -> bool {
+        self.larger
+    }
+
+    pub(super) const fn is_zero(&self) -> bool {
+        self.zero
+    }
+}
+
+/// A whole number with or without commas between thousands, rounded up; saturates.
+fn count(text: &[u8]) -> Option<u64> {
+    let (first, mut rest) = leading_decimal(text).or_else(|| {
+        // "Limit 0." at the end of a sentence.
+        let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        leading_decimal(&text[..digits]).map(|(number, _)| (number, &text[digits..]))
+    })?;
+    let mut number = first.whole.saturating_add(u64::from(first.nanos > 0));
+    while let [b',', a @ b'0'..=b'9', b @ b'0'..=b'9', c @ b'0'..=b'9', after @ ..] = rest {
+        if after.first().is_some_and(u8::is_ascii_digit) {
+            break;
+        }
+        let thousand = [a, b, c].iter().fold(0, |value, digit| value * 10 + u64::from(**digit - b'0'));
+        number = number.saturating_mul(1_000).saturating_add(thousand);
+        rest = after;
+    }
+    Some(number)
+}
+
+/// The window of "per `count` `unit`": a day from 24 hours on.
+fn of_length(count: Option<u64>, span: Span, word: &Word) -> Span {
+    let unit_seconds = match word.packed() {
+        unit if unit == Packed::of("second") || unit == Packed::of("seconds") || unit == Packed::of("sec") => 1,
+        unit if unit == Packed::of("hour") || unit == Packed::of("hours") => 3_600,
+        unit if unit == Packed::of("day") || unit == Packed::of("days") => 86_400,
+        _ => 60,
+    };
+    count.map_or(span, |count| of_seconds(count.saturating_mul(unit_seconds)))
+}
+
+/// The window of "60s", "24h": `s`, `m`, `h` or `d` after a number.
+fn short_unit(word: &Word, count: Option<u64>) -> Option<Span> {
+    const LETTERS: [(u128, u64); 4] =
+        [(Packed::of("s"), 1), (Packed::of("m"), 60), (Packed::of("h"), 3_600), (Packed::of("d"), 86_400)];
+    let (_, seconds) = LETTERS.iter().find(|(letter, _)| *letter == word.packed())?;
+    Some(of_seconds(count?.saturating_mul(*seconds)))
+}
+
+const fn of_seconds(seconds: u64) -> Span {
+    if seconds >= 86_400 { Span::Day } else { Span::Short }
+}
+
+/// The limits a name names: every unit and every window in it counts, also without "per".
+pub(super) fn of_name(name: &[u8]) -> Claims {
+    let (mut units, mut span, mut side) = (Claims::NONE, Span::Unsaid, None);
+    let mut unit = Unit::Unsaid;
+    for word in Words::new(name) {
+        match term(&word) {
+            Term::Unit(heard) => {
+                unit = if heard == Unit::Tokens { side.take().unwrap_or(heard) } else { heard };
+            }
+            Term::Side(heard) => side = Some(heard),
+            Term::Window(heard) | Term::Adverb(heard) => span = heard,
+            Term::Both(unit, span) => units = units.and(Claims::of(unit, span)),
+            Term::Concurrent => return Claims::of(Unit::InFlight, Span::Unsaid),
+            _ => {}
+        }
+    }
+    if unit == Unit::Unsaid && span == Span::Unsaid { units } else { units.and(Claims::of(unit, span)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::rule::claim::Named;
+    use crate::core::signal::{LimitClass, TokenKind};
+
+    fn named(text: &str) -> Named {
+        let mut reader = LimitReader::default();
+        for word in Words::new(text.as_bytes()) {
+            reader.hear(&word, text.as_bytes());
+        }
+        reader.finish().verdict()
+    }
+
+    const REQUESTS: Named = Named::Limit(LimitClass::RequestRate, None);
+    const TOKENS: Named = Named::Limit(LimitClass::TokenThroughput, Some(TokenKind::Total));
+    const INPUT: Named = Named::Limit(LimitClass::TokenThroughput, Some(TokenKind::Input));
+    const OUTPUT: Named = Named::Limit(LimitClass::TokenThroughput, Some(TokenKind::Output));
+    const DAILY: Named = Named::Limit(LimitClass::Daily, None);
+    const DAILY_TOKENS: Named = Named::Limit(LimitClass::Daily, Some(TokenKind::Total));
+
+    #[test]
+    fn limits_are_read_from_the_words_of_real_messages() {
+        for (text, expected) in [
+            ("Rate limit reached for gpt-4o on tokens per min (TPM): Limit 30000, Used 1, Requested 2.", TOKENS),
+            ("Rate limit reached for gpt-4o-mini on requests per min. Limit: 3 / min.", REQUESTS),
+            ("on requests per day (RPD): Limit 200, Used 200, Requested 1.", DAILY),
+            ("on tokens per day (TPD): Limit 100000", DAILY_TOKENS),
+            ("on output tokens per minute (OTPM): Limit 1000", OUTPUT),
+            ("rate limit of 50 requests per minute (org: A). Please reduce the maximum tokens requested.", REQUESTS),
+            ("maximum usage increase rate for input tokens per minute. The limit will increase", INPUT),
+            ("Number of request tokens has exceeded your per-minute rate limit", TOKENS),
+            ("Number of request tokens has exceeded your daily rate limit", DAILY_TOKENS),
+            ("Number of requests has exceeded your per-minute rate limit.", REQUESTS),
+            (
+                "Number of concurrent connections has exceeded your rate limit",
+                Named::Limit(LimitClass::Concurrency, None),
+            ),
+            ("which is limited to 20 API calls / minute.", REQUESTS),
+            ("You are past the per minute request limit, please wait", REQUESTS),
+            ("have exceeded token rate limit of your current OpenAI S0 pricing tier", TOKENS),
+            ("have exceeded call rate limit of your current", REQUESTS),
+            ("Requests rate limit exceeded", REQUESTS),
+            ("Rate limit of 10 per 60s exceeded for UserByModelByMinute.", REQUESTS),
+            ("Rate limit of 50 per 86400s exceeded for UserByModelByDay.", DAILY),
+            ("Too many tokens per day, please wait before trying again.", DAILY_TOKENS),
+            ("Too many tokens, please wait before trying again.", TOKENS),
+            ("You reached free usage limit (reset hourly).", REQUESTS),
+            ("Daily quota exceeded.", DAILY),
+            ("online_prediction_input_tokens_per_minute_per_base_model with base model: x.", INPUT),
+            ("aiplatform.googleapis.com/online_prediction_requests_per_base_model with base model", REQUESTS),
+            ("The maximum rate limit for this model is 9.0 queries per minute.", REQUESTS),
+            ("Requests per Second (actual/limit): 9/8.", REQUESTS),
+            ("reduced rate limits of 3 RPM and 10K TPM.", Named::Several),
+            ("limit on images per minute", REQUESTS),
+        ] {
+            assert_eq!(named(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn advice_reason_phrases_and_urls_name_nothing() {
+        for text in [
+            "Too Many Requests",
+            "Rate limit exceeded",
+            "Quota exceeded",
+            "See https://example.com/requests-per-day for more",
+            "This request would exceed your account's rate limit.",
+            "请求过于频繁，请稍后再试",
+        ] {
+            assert_eq!(named(text), Named::Nothing, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_of_limits_are_cut_where_they_are_written_together() {
+        let verdict = |name: &str| of_name(name.as_bytes()).verdict();
+        assert_eq!(verdict("GenerateRequestsPerDayPerProjectPerModel-FreeTier"), DAILY);
+        assert_eq!(verdict("GenerateContentPaidTierInputTokensPerModelPerMinute"), INPUT);
+        assert_eq!(verdict("UserByModelByDay"), DAILY);
+        assert_eq!(verdict("UserByModelByMinute"), REQUESTS);
+        assert_eq!(verdict("DeploymentRatelimit-Token"), TOKENS);
+        assert_eq!(verdict("Requests"), REQUESTS);
+        assert_eq!(verdict("rate_limit_exceeded"), Named::Nothing);
+    }
+
+    #[test]
+    fn a_request_is_larger_only_when_it_alone_exceeds_the_limit() {
+        let larger = |text: &str| {
+            let mut reader = LimitReader::default();
+            Words::new(text.as_bytes()).for_each(|word| reader.hear(&word, text.as_bytes()));
+            (reader.is_larger_than_limit(), reader.is_zero())
+        };
+        assert_eq!(larger("Limit 30000, Requested 61337."), (true, false));
+        assert_eq!(larger("Limit 7000, Used 0, Requested ~12903."), (true, false));
+        assert_eq!(larger("Limit 30,000, Requested 12,903."), (false, false));
+        assert_eq!(larger("Limit 30000, Used 73124, Requested 1877."), (false, false));
+        assert_eq!(larger("metric: x, limit: 0, model: y"), (false, true));
+        assert_eq!(larger("limit: 250. Please retry"), (false, false));
+    }
+}

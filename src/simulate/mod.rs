@@ -1,0 +1,74 @@
+//! The world in virtual time: a scenario in, what became of its calls out.
+//!
+//! The engine's own state machines ([`core::call`](crate::core::call), [`core::gate`](crate::core::gate)) meet the
+//! emulator's [limits](crate::emulator::limits) in a world where nothing takes time: an hour of calls is simulated in
+//! milliseconds, and the same seed gives the same result. What is found out here about a gate or a policy is found out about
+//! the engine itself, not about a model of it.
+//!
+//! ```
+//! use forbear::simulate::{Scenario, simulate};
+//!
+//! // A thousand calls within two seconds, at a provider that grants 200 a minute.
+//! let scenario: Scenario = r#"{
+//!     "provider": {"requests_per_minute": 200, "algorithm": "fixed_window"},
+//!     "callers": {"arrivals": {"burst": {"size": 1000, "within_s": 2}}}
+//! }"#.parse()?;
+//! let result = simulate(&scenario)?;
+//! assert_eq!((result.calls, result.succeeded), (1000, 1000));
+//!
+//! // The same calls without a gate: each on its own.
+//! let mut alone = scenario.clone();
+//! alone.gate = Some(forbear::simulate::GateMode::None);
+//! assert!(simulate(&alone)?.attempts > result.attempts);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What the world is
+//!
+//! A request reaches the provider at once and is judged then; its answer comes after the service time, or after the time a
+//! refusal takes. A wait that a refusal states is counted from the answer on. Others who use the same quotas never retry.
+//! Chance comes from the seed, in a stream of its own for each purpose: a scenario that differs only in policy, gate or
+//! engine meets the same calls at the same instants with the same sizes.
+//!
+//! # What it is not
+//!
+//! There is no network, no connection and no body; answers are read as a provider's table would have read them. `shared` is
+//! one gate for all replicas, without the store that a fleet would need for it; `news` travels for a millisecond and is never
+//! lost. A retry budget is each process's own, with its default settings.
+
+mod arrivals;
+mod calendar;
+mod chance;
+mod pacer;
+mod plan;
+mod provider;
+mod scenario;
+mod tally;
+mod timeline;
+mod world;
+
+use std::time::Duration;
+
+use crate::core::moment::Moment;
+use crate::core::setting::InvalidSetting;
+use plan::Plan;
+use world::World;
+
+pub use scenario::*;
+pub use tally::{Outcome, Percentiles};
+
+/// Runs a scenario to the end of its last call.
+///
+/// # Errors
+/// The first setting outside its range.
+pub fn simulate(scenario: &Scenario) -> Result<Outcome, InvalidSetting> {
+    let plan = Plan::of(scenario)?;
+    match plan.engine {
+        Engine::Pacer => pacer::pace(&plan, None),
+        Engine::Forbear => {
+            let mut world = World::new(&plan, Duration::ZERO, Vec::new(), None)?;
+            world.advance(Moment::NEVER);
+            Ok(world.outcome())
+        }
+    }
+}

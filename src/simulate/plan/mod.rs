@@ -1,0 +1,83 @@
+//! A scenario with its defaults filled in and its ranges checked: what a world is made of.
+
+mod callers;
+mod number;
+mod policy;
+mod provider;
+
+use std::time::Duration;
+
+use crate::core::limit::Limit;
+use crate::core::moment::Moment;
+use crate::core::setting::InvalidSetting;
+use crate::simulate::chance::{Chance, Purpose};
+use crate::simulate::scenario::{Engine, GateMode, LimitKnown, Scenario};
+
+pub(super) use callers::{CallerPlan, Pattern, SizePlan};
+pub(super) use number::{Number, seconds};
+pub(super) use policy::ClassPlan;
+pub(super) use provider::{KnownQuota, ProviderPlan, TenantPlan};
+
+/// The most a world may last, warm-up and measured time each.
+pub(super) const LONGEST: f64 = 31.0 * 86_400.0;
+
+/// All that a world needs to know.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) chance: Chance,
+    pub(super) measured_from: Moment,
+    pub(super) measured_until: Moment,
+    pub(super) provider: ProviderPlan,
+    pub(super) others: Vec<TenantPlan>,
+    pub(super) callers: CallerPlan,
+    pub(super) gate: GateMode,
+    /// The limits the engine is told.
+    pub(super) configured: Vec<Limit>,
+    pub(super) fleet_known: bool,
+    pub(super) engine: Engine,
+}
+
+impl Plan {
+    /// Checks `scenario`.
+    ///
+    /// # Errors
+    /// The first field outside its range, by the name it has in the JSON.
+    pub(super) fn of(scenario: &Scenario) -> Result<Self, InvalidSetting> {
+        let chance = Chance::of(scenario.seed.unwrap_or(1));
+        let warmup = seconds("warmup_s", scenario.warmup_s, 0.0, 0.0..=LONGEST, "0 to 31 days")?;
+        let measured = seconds("measured_s", scenario.measured_s, 3_600.0, 0.001..=LONGEST, "0.001 to 31 days")?;
+        let measured_from = Moment::since_start(warmup);
+        let provider = ProviderPlan::of(&scenario.provider, &mut chance.dice(Purpose::Phase, 0))?;
+        let others = scenario.others.iter().map(TenantPlan::of).collect::<Result<_, _>>()?;
+        let callers = CallerPlan::of(&scenario.callers, &scenario.policy, measured)?;
+        let configured = match scenario.limit_configured.unwrap_or(LimitKnown::Times(1.0)) {
+            LimitKnown::No => Vec::new(),
+            LimitKnown::Times(times) => {
+                let known = Number("limit_configured.times", Some(times));
+                provider.limits_known(known.within(1.0, 0.01..=100.0, "0.01 to 100")?)
+            }
+        };
+        Ok(Self {
+            chance,
+            measured_from,
+            measured_until: measured_from.after(measured),
+            provider,
+            others,
+            callers,
+            gate: scenario.gate.unwrap_or_default(),
+            configured,
+            fleet_known: scenario.fleet_known.unwrap_or(true),
+            engine: scenario.engine.unwrap_or_default(),
+        })
+    }
+
+    /// Whether a moment lies in the measured time.
+    pub(super) fn measures(&self, now: Moment) -> bool {
+        self.measured_from <= now && now < self.measured_until
+    }
+
+    /// How long is measured.
+    pub(super) fn measured(&self) -> Duration {
+        self.measured_from.until(self.measured_until)
+    }
+}

@@ -1,0 +1,96 @@
+//! What happened when, in few enough spans to be drawn.
+
+use std::time::Duration;
+
+use crate::core::moment::Moment;
+
+/// The most spans kept; when there would be more, two become one.
+const MOST_SPANS: usize = 480;
+
+/// Arrivals, requests served, requests throttled and the quota left, in spans of equal length from the start of the world.
+#[derive(Clone, Debug)]
+pub(crate) struct Timeline {
+    pub(crate) span: Duration,
+    pub(crate) spans: Vec<Span>,
+}
+
+/// What happened in one span.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Span {
+    pub(crate) arrivals: u32,
+    pub(crate) served: u32,
+    pub(crate) throttled: u32,
+    /// The least that was left of the quota of which least was left, as a share; if anybody asked.
+    pub(crate) quota_left: Option<f64>,
+}
+
+impl Timeline {
+    /// An empty timeline; spans are of a second until there are too many.
+    pub(crate) fn new() -> Self {
+        Self { span: Duration::from_secs(1), spans: Vec::new() }
+    }
+
+    pub(super) fn arrived(&mut self, now: Moment) {
+        self.at(now).arrivals += 1;
+    }
+
+    pub(super) fn asked(&mut self, now: Moment, served: bool, throttled: bool) {
+        let span = self.at(now);
+        span.served += u32::from(served);
+        span.throttled += u32::from(throttled);
+    }
+
+    pub(super) fn quota(&mut self, now: Moment, left: Option<f64>) {
+        let span = self.at(now);
+        span.quota_left = least(span.quota_left, left);
+    }
+
+    fn at(&mut self, now: Moment) -> &mut Span {
+        loop {
+            let place = (now.elapsed_since_start().as_nanos() / self.span.as_nanos()) as usize;
+            if place < MOST_SPANS {
+                if self.spans.len() <= place {
+                    self.spans.resize(place + 1, Span::default());
+                }
+                return &mut self.spans[place];
+            }
+            self.span *= 2;
+            self.spans = self.spans.chunks(2).map(Span::together).collect();
+        }
+    }
+}
+
+impl Span {
+    fn together(spans: &[Self]) -> Self {
+        spans.iter().fold(Self::default(), |sum, span| Self {
+            arrivals: sum.arrivals + span.arrivals,
+            served: sum.served + span.served,
+            throttled: sum.throttled + span.throttled,
+            quota_left: least(sum.quota_left, span.quota_left),
+        })
+    }
+}
+
+fn least(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    a.into_iter().chain(b).reduce(f64::min)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_timeline_has_coarse_spans_and_loses_nothing() {
+        let mut timeline = Timeline::new();
+        for second in 0..10_000 {
+            let now = Moment::since_start(Duration::from_secs(second));
+            timeline.arrived(now);
+            timeline.asked(now, second % 2 == 0, second % 2 == 1);
+            timeline.quota(now, Some(second as f64));
+        }
+        assert_eq!(timeline.span, Duration::from_secs(32));
+        assert!(timeline.spans.len() <= MOST_SPANS);
+        let sum = Span::together(&timeline.spans);
+        assert_eq!((sum.arrivals, sum.served, sum.throttled, sum.quota_left), (10_000, 5_000, 5_000, Some(0.0)));
+    }
+}

@@ -1,0 +1,236 @@
+//! A pool as one process has it: the engine's gate, queue, budget and quotas, driven as the engine's shell drives them.
+
+use crate::core::budget::{Budget, BudgetSettings};
+use crate::core::dice::SeededDice;
+use crate::core::gate::{Admission, Gate, Hold, Look, Pass};
+use crate::core::limit::Limit;
+use crate::core::merge::Shut;
+use crate::core::moment::Moment;
+use crate::core::quota_board::QuotaBoard;
+use crate::core::signal::{LimitClass, Quotas, Signal};
+use crate::simulate::calendar::Calendar;
+use crate::simulate::world::Happening;
+use crate::simulate::world::queue::{Place, Queue};
+
+/// The least time a throttle shuts a gate: that of most providers' tables.
+const SHUT_FLOOR: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// One process's pool.
+#[derive(Debug)]
+pub(super) struct Pool {
+    number: usize,
+    pub(super) gated: bool,
+    pub(super) gate: Gate,
+    /// Whether calls must ask; false while the gate flows.
+    barred: bool,
+    pub(super) queue: Queue,
+    /// Which setting of the queue's timer is the last.
+    timer: u64,
+    budget: Budget,
+    calls: u32,
+    pub(super) in_flight: u32,
+    pub(super) sleeping: u32,
+    pub(super) board: QuotaBoard,
+    /// How many share the limits, as far as this one knows.
+    replicas: u32,
+    pub(super) dice: SeededDice,
+    /// When this process first heard of a throttle.
+    pub(super) heard_throttle: Option<Moment>,
+    /// Whether the gate has ever shut.
+    pub(super) has_shut: bool,
+}
+
+/// What a call is told that asks for its turn.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Turn {
+    /// Go; whether as a probe.
+    Passed { probe: bool },
+    /// Never, because of this.
+    Refused { class: LimitClass, retry_at: Option<Moment> },
+    /// Not yet: it will be asked again.
+    Waits,
+}
+
+impl Pool {
+    pub(super) fn new(number: usize, gated: bool, configured: &[Limit], replicas: u32, dice: SeededDice) -> Self {
+        let mut pool = Self {
+            number,
+            gated,
+            gate: Gate::new(SHUT_FLOOR),
+            barred: false,
+            queue: Queue::default(),
+            timer: 0,
+            budget: Budget::new(BudgetSettings::default(), Moment::START),
+            calls: 0,
+            in_flight: 0,
+            sleeping: 0,
+            board: QuotaBoard::default(),
+            replicas,
+            dice,
+            heard_throttle: None,
+            has_shut: false,
+        };
+        pool.board.configured = configured.to_vec();
+        pool.tell_gate_the_interval();
+        pool
+    }
+
+    /// Whether a call passes without asking.
+    pub(super) fn flows(&self) -> bool {
+        !self.gated || !self.barred
+    }
+
+    /// Counts a request that leaves; `first` of its call.
+    pub(super) fn enter(&mut self, first: bool) {
+        self.calls = self.calls.wrapping_add(u32::from(first));
+        self.in_flight += 1;
+    }
+
+    /// Takes a retry from the budget, if there is one.
+    pub(super) fn withdraw(&mut self, now: Moment) -> bool {
+        self.budget.withdraw(self.calls, now)
+    }
+
+    /// Notes what an answer says of quotas.
+    pub(super) fn note(&mut self, quotas: &Quotas, now: Moment) {
+        self.board.note(quotas, now);
+        self.tell_gate_the_interval();
+    }
+
+    fn tell_gate_the_interval(&mut self) {
+        if let Some(interval) = self.board.request_interval(self.replicas) {
+            self.gate.know_interval(interval);
+        }
+    }
+
+    /// A call that waits at `place` until `deadline` asks for its turn.
+    pub(super) fn poll(
+        &mut self,
+        place: Place,
+        slot: usize,
+        deadline: Moment,
+        calendar: &mut Calendar<Happening>,
+    ) -> Turn {
+        let now = calendar.now();
+        loop {
+            let is_head = self.queue.head_is(place);
+            let in_time = now < deadline;
+            let hold = match self.ask(now, is_head && in_time) {
+                Admission::Pass(pass) if is_head && in_time => {
+                    self.leave(place, calendar);
+                    return Turn::Passed { probe: pass.probe };
+                }
+                Admission::Pass(_) => Hold { ask_again: now, class: LimitClass::None, shut: None },
+                Admission::Hold(hold) => hold,
+            };
+            let hopeless = match hold.shut {
+                Some(shut) => shut.is_hard() || shut.until >= deadline,
+                None => is_head && hold.ask_again >= deadline,
+            };
+            if hopeless || !in_time {
+                self.leave(place, calendar);
+                let class = hold.shut.map_or(LimitClass::None, |shut| shut.class);
+                return Turn::Refused { class, retry_at: hold.shut.map(|shut| shut.until) };
+            }
+            self.queue.enter(place, slot, deadline);
+            if !self.queue.head_is(place) {
+                return Turn::Waits;
+            }
+            self.wake_whose_deadline_comes_by(now, calendar);
+            if self.wake_head_at(hold.ask_again, calendar) {
+                return Turn::Waits;
+            }
+        }
+    }
+
+    /// The timer that was set as the `timer`th is due: who is to ask now.
+    pub(super) fn timer_due(&self, timer: u64) -> Option<(Place, usize)> {
+        self.queue.head().filter(|_| timer == self.timer)
+    }
+
+    /// Hears that a request sent under `pass` was throttled. Returns the shut if it is new or moved.
+    pub(super) fn throttled(
+        &mut self,
+        pass: Pass,
+        signal: &Signal,
+        calendar: &mut Calendar<Happening>,
+    ) -> Option<Shut> {
+        let now = calendar.now();
+        let shut = self.gate.throttled(pass, signal, now, &mut self.dice)?;
+        self.has_shut = true;
+        self.barred = true;
+        self.wake_whose_deadline_comes_by(if shut.is_hard() { Moment::NEVER } else { shut.until }, calendar);
+        self.wake_head(calendar);
+        Some(shut)
+    }
+
+    /// Hears that a probe succeeded. Returns whether that reopened the gate.
+    pub(super) fn probe_succeeded(&mut self, sent_at: Moment, calendar: &mut Calendar<Happening>) -> bool {
+        let pass = Pass { at: sent_at, probe: true };
+        let reopened = self.gate.succeeded(pass, calendar.now(), &mut self.dice);
+        if reopened {
+            self.wake_head(calendar);
+        }
+        reopened
+    }
+
+    /// Hears that a probe said nothing.
+    pub(super) fn probe_unknown(&mut self, sent_at: Moment, calendar: &mut Calendar<Happening>) {
+        self.gate.unknown(Pass { at: sent_at, probe: true }, calendar.now());
+        self.wake_head(calendar);
+    }
+
+    fn ask(&mut self, now: Moment, take: bool) -> Admission {
+        let mut admission = self.gate.peek(now, &mut self.dice);
+        if matches!(admission, Admission::Hold(_)) {
+            return admission;
+        }
+        if take {
+            admission = self.gate.take(now, &mut self.dice);
+        }
+        if self.gate.look(now, &mut self.dice) == Look::Flowing {
+            self.barred = false;
+        }
+        admission
+    }
+
+    /// Leaves the queue; a head that leaves sees to the next.
+    fn leave(&mut self, place: Place, calendar: &mut Calendar<Happening>) {
+        if !self.queue.leave(place) {
+            return;
+        }
+        let waits = match self.ask(calendar.now(), false) {
+            Admission::Hold(hold) => self.wake_head_at(hold.ask_again, calendar),
+            _ => false,
+        };
+        if !waits {
+            self.wake_head(calendar);
+        }
+    }
+
+    /// Sets the timer; returns false if it is due already.
+    fn wake_head_at(&mut self, at: Moment, calendar: &mut Calendar<Happening>) -> bool {
+        if self.queue.head().is_none() {
+            return true;
+        }
+        let at = calendar.rounded(self.queue.due(at));
+        self.timer += 1;
+        if at <= calendar.now() {
+            return false;
+        }
+        calendar.note(at, Happening::Timer { pool: self.number, timer: self.timer });
+        true
+    }
+
+    fn wake_head(&self, calendar: &mut Calendar<Happening>) {
+        if let Some((place, slot)) = self.queue.head() {
+            calendar.note_now(Happening::Turn { slot, place });
+        }
+    }
+
+    fn wake_whose_deadline_comes_by(&mut self, moment: Moment, calendar: &mut Calendar<Happening>) {
+        while let Some((place, slot)) = self.queue.pop_deadline(moment) {
+            calendar.note_now(Happening::Turn { slot, place });
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! `forbear demo` as whoever types it meets it.
+#![cfg(feature = "cli")]
+
+use std::io::{BufRead, BufReader, Lines, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+
+use forbear::event::catalogue::Metric;
+
+/// A demonstration of twelve seconds, its endpoint at any free port.
+struct Run {
+    child: Child,
+    out: Lines<BufReader<ChildStdout>>,
+    progress: Lines<BufReader<ChildStderr>>,
+    metrics_at: String,
+}
+
+impl Run {
+    fn start(more: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_forbear"))
+            .args(["demo", "--seconds", "12", "--port", "0"])
+            .args(more)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the demonstration starts");
+        let mut out = BufReader::new(child.stdout.take().expect("piped")).lines();
+        let progress = BufReader::new(child.stderr.take().expect("piped")).lines();
+        let found = out.by_ref().map_while(Result::ok).find_map(|line| {
+            let url = line.strip_prefix("metrics: http://")?;
+            Some(url.strip_suffix("/metrics")?.to_owned())
+        });
+        Self { child, out, progress, metrics_at: found.expect("the URL of the metrics") }
+    }
+
+    /// What `/metrics` says once progress tells of this second.
+    fn scrape_at(&mut self, second: u32) -> String {
+        let start = format!("{second} s of");
+        let reached = self.progress.by_ref().map_while(Result::ok).any(|line| line.starts_with(&start));
+        assert!(reached, "no progress of second {second}");
+        let mut stream = TcpStream::connect(&self.metrics_at).expect("the endpoint listens");
+        stream
+            .write_all(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            .expect("the endpoint reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("the endpoint answers");
+        let (head, text) = answer.split_once("\r\n\r\n").expect("head and body");
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+        text.to_owned()
+    }
+
+    /// The lines of the services in the next report.
+    fn report(&mut self) -> Vec<String> {
+        let lines = self.out.by_ref().map_while(Result::ok);
+        let table = lines.skip_while(|line| !line.starts_with("service "));
+        table.skip(1).take_while(|line| !line.is_empty()).collect()
+    }
+
+    fn interrupt(&self) {
+        let told = Command::new("kill").args(["-INT", &self.child.id().to_string()]).status();
+        assert!(told.expect("kill runs").success());
+    }
+
+    fn exit_code(mut self) -> Option<i32> {
+        // Read on to the end, so that the last lines find a reader.
+        self.out.by_ref().for_each(drop);
+        self.progress.by_ref().for_each(drop);
+        self.child.wait().expect("it ends").code()
+    }
+}
+
+fn assert_right(report: &[String]) {
+    assert_eq!(report.len(), 3, "{report:#?}");
+    let [chat, summaries, nightly] = report else { unreachable!() };
+    assert!(chat.starts_with("chat ") && chat.ends_with(" healthy"), "{chat}");
+    let asked = summaries.split_once("raise the quota: ask for about ").map(|(_, text)| text);
+    let asked: u32 = asked.and_then(|text| text.split(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("{summaries}"));
+    // 120 a minute are asked of it.
+    assert!(summaries.starts_with("summaries ") && (120..=180).contains(&asked), "{summaries}");
+    let change = "change the backoff: base 10ms -> 300ms, attempts 4 -> 7";
+    assert!(nightly.starts_with("nightly ") && nightly.ends_with(change), "{nightly}");
+}
+
+/// Every line is a series of the catalogue or says something of one.
+fn assert_valid(text: &str) {
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        let name = match line.strip_prefix("# ") {
+            Some(comment) => comment.split(' ').nth(1).expect("a name"),
+            None => {
+                let (series, value) = line.rsplit_once(' ').expect("a value");
+                assert!(value.parse::<f64>().is_ok(), "{line}");
+                series.split('{').next().expect("a name")
+            }
+        };
+        let of_histogram = ["_bucket", "_sum", "_count"].iter().find_map(|suffix| name.strip_suffix(suffix));
+        let known = Metric::find(name).or_else(|| of_histogram.and_then(Metric::find));
+        assert!(known.is_some(), "{line}");
+    }
+}
+
+#[test]
+fn it_ends_well_with_three_right_conclusions_and_shows_why_while_it_runs() {
+    let mut run = Run::start(&[]);
+    let text = run.scrape_at(6);
+    assert_valid(&text);
+    let attempts: Vec<_> = text.lines().filter(|line| line.starts_with("forbear_attempts_total{")).collect();
+    for label in
+        [r#"attempt="1""#, r#"attempt="4_or_more""#, r#"limit_class="request_rate""#, r#"delay_source="curve""#]
+    {
+        assert!(attempts.iter().any(|line| line.contains(label)), "{label} is not in\n{text}");
+    }
+    assert_right(&run.report());
+    assert_eq!(run.exit_code(), Some(0));
+}
+
+#[test]
+fn serving_goes_on_until_ctrl_c_and_ends_well() {
+    let mut run = Run::start(&["--serve"]);
+    assert_right(&run.report());
+    run.interrupt();
+    assert_right(&run.report());
+    assert_eq!(run.exit_code(), Some(0));
+}
+
+#[test]
+fn broken_off_before_its_conclusions_it_does_not_claim_to_have_ended_well() {
+    let mut run = Run::start(&[]);
+    run.interrupt();
+    assert!(run.report().is_empty());
+    assert_eq!(run.exit_code(), Some(130));
+}
