@@ -42,11 +42,11 @@ impl Pace {
     /// Slots from `start` on.
     pub(super) fn new(start: Moment, plan: Plan, dice: &mut impl Dice) -> Self {
         let first = match plan {
-            Plan::Even { interval } | Plan::SlowStart { interval } => interval,
+            Plan::Even { interval, .. } | Plan::SlowStart { interval } => interval,
             Plan::Window { grant, .. } => SPREAD / grant.max(1),
         };
         // Replicas that were told the same end do not start in the same instant.
-        let next_slot = start.after(dice.within(first.min(SLOWEST_START)));
+        let next_slot = start.after(dice.within(first));
         Self { plan, next_slot, mark: start, taken: 0 }
     }
 
@@ -65,7 +65,7 @@ impl Pace {
     #[must_use]
     pub fn interval(&self) -> Duration {
         match self.plan {
-            Plan::Even { interval } | Plan::SlowStart { interval } => interval,
+            Plan::Even { interval, .. } | Plan::SlowStart { interval } => interval,
             Plan::Window { grant, window } => window / grant.max(1),
         }
     }

@@ -47,18 +47,22 @@ impl Supply {
                 // A window that ends long before it should is none.
                 self.refill = Some(if next < ends { Refill::Even } else { Refill::AtOnce });
             } else if let (None, Some(0), Some(reset)) = (self.refill, reading.remaining, reading.reset) {
-                // A bucket has its next request long before it is full again; a window has all when it has one.
-                self.refill = Some(if next < now.after(reset) { Refill::Even } else { Refill::AtOnce });
+                // A bucket has its next request long before it is full again, or is full again with its next request.
+                let slot = self.limit.map_or(Duration::ZERO, |limit| MINUTE.div_f64(limit as f64));
+                let even = next < now.after(reset) || reset <= slot + SAME_INSTANT;
+                self.refill = Some(if even { Refill::Even } else { Refill::AtOnce });
             }
         }
     }
 
     pub(super) fn plan(&self) -> Plan {
         let (Some(limit), Some(refill)) = (self.limit, self.refill) else { return Pace::slow_start() };
+        // Several processes that each keep to their share still meet by chance; a little less than all leaves room for that.
+        let margin = if self.replicas > 1 { 0.95 } else { 1.0 };
         let share = limit as f64 / f64::from(self.replicas);
         match refill {
             Refill::AtOnce if share >= 1.0 => Plan::Window { grant: share as u32, window: MINUTE },
-            _ => Plan::Even { interval: MINUTE.div_f64(share) },
+            _ => Plan::Even { interval: MINUTE.div_f64(share * margin) },
         }
     }
 }
