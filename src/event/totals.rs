@@ -87,9 +87,7 @@ impl Totals {
             (Format::Prometheus, Some(seconds)) => format!(" {:.0}", seconds * 1_000.0),
         };
         let mut families: Vec<Vec<String>> = vec![Vec::new(); Metric::ALL.len()];
-        self.visit(|metric, pool, labels, total| {
-            total.lines(metric, pool, labels, &mut |line| families[metric as usize].push(line));
-        });
+        self.lines(&mut |metric, line| families[metric as usize].push(line.to_owned()));
         let sources: Vec<_> = locked(&self.0.sources).iter().filter_map(Weak::upgrade).collect();
         for source in sources {
             source.sample(&mut |sample| families[sample.metric as usize].push(sample.to_string()));
@@ -108,6 +106,13 @@ impl Totals {
         // A string takes everything.
         let _ = self.write(&mut text, Format::Prometheus, None);
         text
+    }
+
+    /// Every line of the text without time: `name{label="value"} value`, in the table's order.
+    pub(crate) fn lines(&self, tell: &mut impl FnMut(Metric, &str)) {
+        self.visit(|metric, pool, labels, total| {
+            total.lines(metric, pool, labels, &mut |line| tell(metric, &line));
+        });
     }
 
     /// Visits every series there is, in the order of the catalogue, then of the pools, then of the label values.

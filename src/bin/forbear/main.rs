@@ -2,6 +2,7 @@
 
 mod classify;
 mod demo;
+mod simulate;
 
 use std::process::ExitCode;
 
@@ -19,6 +20,7 @@ struct Forbear {
 enum Verb {
     Classify(classify::Classify),
     Demo(demo::Demo),
+    Simulate(simulate::Simulate),
 }
 
 fn main() -> ExitCode {
@@ -26,5 +28,6 @@ fn main() -> ExitCode {
     match verb {
         Verb::Classify(classify) => classify::run(&classify),
         Verb::Demo(demo) => demo::run(&demo),
+        Verb::Simulate(simulate) => simulate::run(&simulate),
     }
 }

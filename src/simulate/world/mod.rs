@@ -7,6 +7,7 @@
 mod going;
 mod pool;
 mod queue;
+mod sample;
 mod step;
 
 use std::time::Duration;
