@@ -39,6 +39,8 @@
 mod arrivals;
 mod calendar;
 mod chance;
+#[cfg(test)]
+mod differential_tests;
 mod lines;
 mod pacer;
 mod plan;
