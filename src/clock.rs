@@ -57,6 +57,12 @@ impl Clock {
     }
 }
 
+/// The system's wall time, for reading a table outside of a call.
+#[must_use]
+pub fn wall_now() -> WallTime {
+    WallTime::since_epoch(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
+}
+
 /// Dice seeded by the operating system, shared by the calls of one engine. Locked for nanoseconds, and only when a wait is
 /// drawn.
 #[derive(Debug)]

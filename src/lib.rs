@@ -71,6 +71,7 @@ pub mod simulate;
 #[cfg(feature = "telemetry")]
 pub mod telemetry;
 
+pub use crate::clock::wall_now;
 pub use crate::core::budget::BudgetSettings;
 pub use crate::core::decide::{AttemptOutcome, CallOutcome, DelaySource};
 pub use crate::core::estimate::Estimate;

@@ -486,3 +486,49 @@ async fn a_wait_at_the_gate_that_is_dropped_is_told_as_cancelled() {
     assert_eq!(watched.recorder.count(told), 2);
     watched.every_call_ended_once();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_head_that_is_kept_but_never_polled_again_keeps_nobody_past_his_deadline() {
+    let watched = watched();
+    watched.shut_for(5).await;
+    // As in a `select!` whose other branch awaits something long: woken, but nobody polls it.
+    let mut parked = Box::pin(watched.pool.call(&watched.policy).run(|_| async { answer(200) }));
+    let (pool, start) = (watched.pool.clone(), tokio::time::Instant::now());
+    assert!(poll_fn(|cx| Poll::Ready(parked.as_mut().poll(cx))).await.is_pending());
+    let second = tokio::spawn(async move {
+        let short = Policy::interactive(20 * S).build().expect("a valid policy");
+        let ended = pool.call(&short).run(|_| async { answer(200) }).await;
+        (ended.is_err(), start.elapsed())
+    });
+    let (refused, after) = timeout(120 * S, second).await.expect("it ends by its deadline").expect("no panic");
+    assert!(refused && after <= 20 * S + Duration::from_millis(1), "{after:?}");
+    drop(parked);
+    watched.is_clean();
+}
+
+/// Real time: the clocks of two runtimes cannot be paused together.
+#[test]
+fn a_head_whose_runtime_is_gone_hands_over_to_waiters_of_another() {
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let (first, second) = (runtime(), runtime());
+    let watched = watched();
+    let call =
+        |pool: Pool, policy: Policy| async move { pool.call(&policy).run(|_| async { answer(200) }).await.is_ok() };
+    let (pool, policy) = (watched.pool.clone(), watched.policy.clone());
+    first.block_on(async {
+        let shut = watched.pool.call(&watched.policy).run(|_| async { throttle(1) });
+        poll_times(shut, 1).await;
+        assert!(watched.is_shut());
+        tokio::spawn(call(pool.clone(), policy.clone()));
+        tokio::task::yield_now().await;
+    });
+    assert_eq!(watched.calls("at_gate"), 1.0);
+    let waiter = second.spawn(call(pool, policy));
+    second.block_on(tokio::task::yield_now());
+    assert_eq!(watched.calls("at_gate"), 2.0);
+    drop(first);
+    assert_eq!(watched.calls("at_gate"), 1.0);
+    let ended = second.block_on(async { timeout(20 * S, waiter).await });
+    assert!(ended.expect("it is let in").expect("no panic"));
+    watched.is_clean();
+}

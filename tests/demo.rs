@@ -74,7 +74,8 @@ fn assert_right(report: &[String]) {
     let [chat, summaries, nightly] = report else { unreachable!() };
     assert!(chat.starts_with("chat ") && chat.ends_with(" healthy"), "{chat}");
     let asked = summaries.split_once("raise the quota: ask for about ").map(|(_, text)| text);
-    let asked: u32 = asked.and_then(|text| text.split(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("{summaries}"));
+    let asked: u32 =
+        asked.and_then(|text| text.split(' ').next()?.parse().ok()).unwrap_or_else(|| panic!("{summaries}"));
     // 120 a minute are asked of it.
     assert!(summaries.starts_with("summaries ") && (120..=180).contains(&asked), "{summaries}");
     let change = "change the backoff: base 10ms -> 300ms, attempts 4 -> 7";

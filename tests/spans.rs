@@ -1,18 +1,18 @@
-//! The spans and log events of calls, as a subscriber sees them.
+//! The spans of whole calls, as a subscriber sees them.
 #![cfg(feature = "telemetry")]
 
-#[path = "support/spans.rs"]
-mod support;
+#[path = "support/traced.rs"]
+mod traced;
 
+use std::future::{Future, poll_fn};
+use std::task::Poll;
 use std::time::Duration;
 
 use forbear::{Forbear, Gate, Policy, Pool, provider};
-use support::Traced;
-use tracing::{Instrument, Level, info_span};
+use traced::Traced;
+use tracing::{Instrument, info_span};
 
-type Answer = http::Response<String>;
-
-fn answer(status: u16, retry_after: Option<&str>) -> Answer {
+fn answer(status: u16, retry_after: Option<&str>) -> http::Response<String> {
     let mut answer = http::Response::builder().status(status);
     if let Some(seconds) = retry_after {
         answer = answer.header("retry-after", seconds);
@@ -29,88 +29,80 @@ fn policy() -> Policy {
     Policy::interactive(Duration::from_secs(30)).named("chat").build().expect("a valid policy")
 }
 
-#[tokio::test(start_paused = true)]
-async fn attempts_are_children_of_the_call_and_hold_what_the_operation_opens() {
-    let (traced, _guard) = Traced::here();
-    let pool = pool(Gate::off());
+/// A throttle that states two seconds, then a success.
+async fn throttled_once(pool: &Pool) {
     let policy = policy();
     let call = pool.call(&policy).run(|attempt| {
         let number = attempt.number();
-        async move {
+        let request = async move {
             tokio::task::yield_now().await;
-            info_span!("http").in_scope(|| ());
             if number == 1 { answer(429, Some("2")) } else { answer(200, None) }
-        }
+        };
+        request.instrument(info_span!("http"))
     });
     call.instrument(info_span!("request")).await.expect("the second attempt succeeds");
-    insta::assert_snapshot!(traced.tree(), @"");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_given_up_carries_the_reason_and_logs_it_once() {
+async fn what_the_operation_opens_nests_in_its_attempt_and_the_call_in_the_callers_span() {
     let (traced, _guard) = Traced::here();
-    let pool = pool(Gate::off());
-    let policy = policy();
-    let call = pool.call(&policy).run(|_| async { answer(429, Some("3600")) });
-    call.await.expect_err("the stated delay is too long");
-    insta::assert_snapshot!(traced.tree(), @"");
+    throttled_once(&pool(Gate::off())).await;
+    insta::assert_snapshot!(traced.outline(), @r"
+    request
+      forbear.call forbear.call.outcome=ok
+        forbear.attempt forbear.attempt.number=1 forbear.delay.source=none forbear.attempt.outcome=throttled
+          http
+        forbear.delay forbear.delay.source=header
+        forbear.attempt forbear.attempt.number=2 forbear.delay.source=header forbear.attempt.outcome=ok
+          http
+    ");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dropped_call_is_cancelled_and_no_error() {
+async fn a_pool_that_shut_shows_as_a_wait_at_the_gate() {
     let (traced, _guard) = Traced::here();
-    let pool = pool(Gate::off());
-    let policy = policy();
-    let call = pool.call(&policy).run(|_| std::future::pending::<Answer>());
-    tokio::time::timeout(Duration::from_secs(1), call).await.expect_err("nothing ends it");
-    insta::assert_snapshot!(traced.tree(), @"");
+    throttled_once(&pool(Gate::local())).await;
+    insta::assert_snapshot!(traced.outline(), @r"
+    request
+      forbear.call forbear.call.outcome=ok
+        forbear.attempt forbear.attempt.number=1 forbear.delay.source=none forbear.attempt.outcome=throttled
+          http
+        forbear.delay forbear.delay.source=header
+        forbear.gate.wait forbear.gate.result=admitted
+        forbear.attempt forbear.attempt.number=2 forbear.delay.source=header forbear.attempt.outcome=ok
+          http
+    ");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wait_at_the_gate_is_a_span_and_a_call_that_need_not_wait_has_none() {
+async fn a_call_dropped_in_an_attempt_closes_its_spans() {
     let (traced, _guard) = Traced::here();
-    let pool = pool(Gate::local());
-    let policy = policy();
-    let mut first = true;
-    let call = pool.call(&policy).run(|_| {
-        let throttled = std::mem::take(&mut first);
-        async move { if throttled { answer(429, Some("2")) } else { answer(200, None) } }
-    });
-    call.await.expect("the second attempt succeeds");
-    insta::assert_snapshot!(traced.tree(), @"");
-}
-
-#[tokio::test(start_paused = true)]
-async fn nothing_that_was_retried_is_logged_above_info_and_nothing_at_error() {
-    let (traced, _guard) = Traced::here();
-    let pool = pool(Gate::off());
-    let policy = policy();
-    let mut statuses = [429, 503, 500, 529, 200].into_iter();
-    let call = pool.call(&policy).run(|_| {
-        let status = statuses.next().expect("no sixth attempt");
-        async move { answer(status, None) }
-    });
-    let result = call.await;
-    let levels = traced.levels();
-    let gave_up = levels.iter().filter(|(name, _)| name == "forbear.gave_up").count();
-    assert_eq!(gave_up, usize::from(result.is_err()));
-    for (name, level) in levels {
-        let most = if name == "forbear.gave_up" { Level::WARN } else { Level::INFO };
-        assert!(level >= most, "{name} at {level}");
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn log_events_are_told_to_a_subscriber_that_wants_no_spans() {
-    use tracing_subscriber::layer::SubscriberExt;
-    let traced = Traced::default();
-    let filter = tracing_subscriber::filter::filter_fn(|metadata| metadata.is_event());
-    let _guard =
-        tracing::subscriber::set_default(tracing_subscriber::Registry::default().with(filter).with(traced.clone()));
     let (pool, policy) = (pool(Gate::off()), policy());
-    let call = pool.call(&policy).run(|_| async { answer(429, Some("3600")) });
-    call.await.expect_err("the stated delay is too long");
-    assert_eq!(traced.tree(), "");
-    let names: Vec<_> = traced.levels().into_iter().map(|(name, _)| name).collect();
-    assert_eq!(names, ["forbear.throttled", "forbear.gave_up"]);
+    let call = pool.call(&policy).run(|_| std::future::pending::<http::Response<String>>());
+    let mut call = Box::pin(call);
+    assert!(poll_fn(|cx| Poll::Ready(call.as_mut().poll(cx).is_pending())).await);
+    drop(call);
+    assert!(!traced.tree().contains("(open)"), "{}", traced.tree());
+    insta::assert_snapshot!(traced.outline(), @r"
+    forbear.call forbear.call.outcome=cancelled
+      forbear.attempt forbear.attempt.number=1 forbear.delay.source=none forbear.attempt.outcome=cancelled
+    ");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_in_another_task_nests_below_the_span_it_was_given() {
+    let (traced, _guard) = Traced::here();
+    let pool = pool(Gate::off());
+    let request = info_span!("request");
+    let call = async move {
+        let policy = policy();
+        pool.call(&policy).run(|_| async { answer(200, None) }).await.map(|_| ())
+    };
+    let task = tokio::spawn(call.instrument(request));
+    task.await.expect("no panic").expect("a success");
+    insta::assert_snapshot!(traced.outline(), @r"
+    request
+      forbear.call forbear.call.outcome=ok
+        forbear.attempt forbear.attempt.number=1 forbear.delay.source=none forbear.attempt.outcome=ok
+    ");
 }

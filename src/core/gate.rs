@@ -10,7 +10,7 @@ use crate::core::merge::{End, Shut, merge};
 use crate::core::moment::Moment;
 use crate::core::pace::Pace;
 use crate::core::signal::{LimitClass, Quotas, Signal};
-use crate::core::supply::Supply;
+use crate::core::supply::{Supply, is_request_rate};
 
 /// A stated end further away than this is cut: a hostile or mistaken "one year" must not outlive an hour unprobed.
 const LONGEST_SHUT: Duration = Duration::from_secs(3_600);
@@ -111,6 +111,8 @@ pub struct Gate {
     last_throttle: Moment,
     floor: Duration,
     supply: Supply,
+    /// The latest end that was stated since the pool last reopened: an assumed end may cover it for a while, not undo it.
+    stated: Option<Shut>,
 }
 
 impl Gate {
@@ -125,22 +127,42 @@ impl Gate {
             last_throttle: Moment::START,
             floor,
             supply: Supply::new(),
+            stated: None,
         }
     }
 
-    /// Tells how many processes share the pool without a gate of their own.
-    pub fn replicas(&mut self, replicas: u32) {
-        self.supply.replicas = replicas.max(1);
+    /// Tells the pool's limit on requests: `amount` per `window`, shared by `replicas` processes that do not know of each
+    /// other. A pool that was shut is let back in as fast as this allows.
+    pub fn know_limit(&mut self, amount: u64, window: Duration, replicas: u32) {
+        self.supply.know(amount, window, replicas);
     }
 
-    /// Tells what an answer to the request sent at `sent_at` says of the pool's quotas; `throttle` if it was one.
-    pub fn note(&mut self, quotas: &Quotas, throttle: Option<&Signal>, sent_at: Moment, now: Moment) {
-        let window_ends = match &self.state {
-            State::Paced(pace, _) => pace.window_ends(),
-            _ => None,
+    /// Tells what an answer says of quotas: of a throttle, how the limit comes back; of a success, when its window ends. To
+    /// be called before [`Gate::throttled`] with the same signal.
+    pub fn read(&mut self, quotas: &Quotas, signal: &Signal, now: Moment, dice: &mut impl Dice) {
+        let State::Paced(pace, _) = &mut self.state else {
+            self.supply.read(quotas, signal, None, now);
+            return;
         };
-        let _ = sent_at;
-        self.supply.note(quotas, throttle, window_ends, now);
+        self.supply.read(quotas, signal, pace.window_ends(), now);
+        let reading = quotas.iter().find(|reading| is_request_rate(reading));
+        let Some(reading) = reading.filter(|_| !signal.failed) else { return };
+        if pace.is_even() && self.supply.has_much_left(reading) {
+            *pace = Pace::new(now, self.supply.plan(), dice);
+        }
+        if let Some(reset) = reading.reset {
+            pace.window_told(now.after(reset), now, dice);
+        }
+    }
+
+    /// What the pool is, or was last, shut for.
+    #[must_use]
+    pub const fn held_for(&self) -> LimitClass {
+        match &self.state {
+            State::Flowing => LimitClass::None,
+            State::Paced(_, class) => *class,
+            State::Shut { shut, .. } => shut.class,
+        }
     }
 
     /// The current round.
@@ -210,6 +232,13 @@ impl Gate {
         if now >= self.last_throttle.after(STRIKES_FADE_AFTER) {
             self.strikes = 0;
         }
+        if let State::Paced(pace, _) = &self.state
+            && let Some(rate) = pace.throttled_at(self.last_shut.unwrap_or_default(), now)
+            && self.supply.learn(rate)
+        {
+            // It served some before it throttled: the guess before was long enough.
+            self.strikes = 0;
+        }
         self.last_throttle = now;
         let running = match self.state {
             State::Shut { shut, .. } => Some(shut),
@@ -221,7 +250,14 @@ impl Gate {
         if new_round || probe_failed {
             self.strikes = self.strikes.saturating_add(1);
         }
-        let merged = merge(running, self.news(signal, now), now)?;
+        let news = self.news(signal, now);
+        let mut merged = merge(running, news, now)?;
+        if news.end == End::Stated {
+            self.stated = merge(self.stated, news, now);
+        }
+        if merged.end == End::Stated {
+            merged = merge(self.stated, merged, now)?;
+        }
         if probe_failed && running == Some(merged) {
             self.await_next_probe(now);
         }
@@ -268,6 +304,7 @@ impl Gate {
     /// Reopens a shut pool now, paced: an operator's word, or a good probe.
     pub fn reopen(&mut self, now: Moment, dice: &mut impl Dice) {
         self.round = self.round.wrapping_add(1);
+        self.stated = None;
         let class = match self.state {
             State::Shut { shut, .. } => shut.class,
             State::Paced(_, class) => class,
@@ -285,6 +322,7 @@ impl Gate {
             };
             let reopens_at = probe_good.map_or(shut.until, |good| good.min(shut.until));
             if now >= reopens_at {
+                self.stated = None;
                 self.state = State::Paced(Pace::new(reopens_at, self.supply.plan(), dice), shut.class);
             }
         }

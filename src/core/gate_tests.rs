@@ -193,3 +193,31 @@ fn a_probe_of_an_earlier_round_that_succeeds_late_does_not_reopen_a_later_shut()
     assert!(!gate.succeeded(slow_probe, at(310.0), &mut dice));
     assert_eq!(shut_of(&mut gate, at(310.0)).expect("shut").until, at(903.1));
 }
+
+#[test]
+fn a_stated_end_is_not_lost_when_an_assumed_one_that_covered_it_turns_out_shorter() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled(pass, &stating(LimitClass::RequestRate, 3_000.0), at(0.0), &mut dice);
+    let _ = gate.throttled(pass, &Signal::throttle(LimitClass::Spend), at(1.0), &mut dice);
+    assert_eq!(shut_of(&mut gate, at(1.0)).expect("shut").until, at(3_601.0));
+    let _ = gate.throttled(pass, &stating(LimitClass::Spend, 10.0), at(2.0), &mut dice);
+    let shut = shut_of(&mut gate, at(20.0)).expect("the request rate was told 3,000 s");
+    assert_eq!((shut.until, shut.class), (at(3_000.0), LimitClass::RequestRate));
+}
+
+#[test]
+fn what_was_stated_before_the_pool_reopened_is_forgotten() {
+    let mut dice = SeededDice::new(1);
+    for by_a_word in [true, false] {
+        let mut gate = Gate::new(S);
+        let pass = pass_of(gate.take(at(0.0), &mut dice));
+        let _ = gate.throttled(pass, &stating(LimitClass::RequestRate, 3_000.0), at(0.0), &mut dice);
+        let probe = pass_of(gate.take(at(300.0), &mut dice));
+        assert!(!by_a_word || gate.succeeded(probe, at(300.2), &mut dice));
+        let next = pass_of(gate.take(at(310.0), &mut dice));
+        let shut = gate.throttled(next, &stating(LimitClass::RequestRate, 5.0), at(310.0), &mut dice).expect("shut");
+        assert_eq!(shut.until, at(315.0));
+    }
+}

@@ -1,72 +1,131 @@
-//! What is known of what a pool's limit can serve, from the provider's own words.
+//! What is known of what a pool's limit can serve, and how it comes back after it was used up.
+//!
+//! Limits come back in two ways, and they want opposite things of callers. A *bucket* refills evenly: who comes all at once
+//! is refused, who comes one by one is served. A *window* refills at once: who comes one by one leaves most of it unused
+//! and ends a window later. Which of the two it is shows in one throttled answer: a bucket has its next request long
+//! before it is whole again, a window is whole when it has its next request.
 
 use std::time::Duration;
 
 use crate::core::moment::Moment;
-use crate::core::pace::{Pace, Plan};
+use crate::core::pace::{Plan, SAME_INSTANT, ThrottledAt};
 use crate::core::signal::{Dimension, QuotaReading, QuotaWindow, Quotas, Signal};
 
-/// Of two instants in one answer that differ by less the same is meant: both are rounded to whole seconds.
-const SAME_INSTANT: Duration = Duration::from_millis(1_500);
-const MINUTE: Duration = Duration::from_secs(60);
+/// What several processes leave unused together, so that those whose slots meet by chance are not refused for it.
+const ROOM_FOR_CHANCE: f64 = 0.95;
 
 /// How a limit comes back after it was used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refill {
     /// Little by little.
     Even,
-    /// All at once.
+    /// All at once, when its window ends.
     AtOnce,
 }
 
-#[derive(Clone, Debug)]
+/// This process's share of a pool's limit on requests.
+#[derive(Clone, Copy, Debug)]
+struct Share {
+    amount: f64,
+    window: Duration,
+    /// Whether others draw on the same limit unseen.
+    alone: bool,
+}
+
+impl Share {
+    /// The time one request is granted per.
+    fn interval(&self) -> Duration {
+        Duration::try_from_secs_f64(self.window.as_secs_f64() / self.amount).unwrap_or(self.window)
+    }
+}
+
+#[derive(Clone, Debug, Default)]
 pub(super) struct Supply {
-    pub(super) replicas: u32,
-    limit: Option<u64>,
+    share: Option<Share>,
     refill: Option<Refill>,
+    /// The rate at which it last throttled while it was paced.
+    throttled_at: Option<ThrottledAt>,
 }
 
 impl Supply {
     pub(super) const fn new() -> Self {
-        Self { replicas: 1, limit: None, refill: None }
+        Self { share: None, refill: None, throttled_at: None }
     }
 
-    /// Notes what an answer at `now` says; `throttle` if it was one, `window_ends` if slots came in windows.
-    pub(super) fn note(
-        &mut self,
-        quotas: &Quotas,
-        throttle: Option<&Signal>,
-        window_ends: Option<Moment>,
-        now: Moment,
-    ) {
-        for reading in quotas.iter().filter(|reading| is_request_rate(reading)) {
-            self.limit = reading.limit.filter(|limit| *limit > 0).or(self.limit);
-            let Some(stated) = throttle.and_then(|signal| signal.stated) else { continue };
-            let next = now.after(stated.delay + SAME_INSTANT);
-            if let Some(ends) = window_ends {
-                // A window that ends long before it should is none.
-                self.refill = Some(if next < ends { Refill::Even } else { Refill::AtOnce });
-            } else if let (None, Some(0), Some(reset)) = (self.refill, reading.remaining, reading.reset) {
-                // A bucket has its next request long before it is full again, or is full again with its next request.
-                let slot = self.limit.map_or(Duration::ZERO, |limit| MINUTE.div_f64(limit as f64));
-                let even = next < now.after(reset) || reset <= slot + SAME_INSTANT;
-                self.refill = Some(if even { Refill::Even } else { Refill::AtOnce });
-            }
+    /// Notes the rate at which the pool throttled; returns whether that says anything new.
+    pub(super) fn learn(&mut self, rate: ThrottledAt) -> bool {
+        // What many told is not undone by the few that the end of a window lets through.
+        let many_told = matches!(self.throttled_at, Some(ThrottledAt::Many(_)));
+        let news = !(many_told && matches!(rate, ThrottledAt::Few(_)));
+        if news {
+            self.throttled_at = Some(rate);
+        }
+        news
+    }
+
+    /// Notes the limit; nothing is known of one that grants nothing.
+    pub(super) fn know(&mut self, amount: u64, window: Duration, replicas: u32) {
+        if amount == 0 || window.is_zero() {
+            return;
+        }
+        let amount = amount as f64 / f64::from(replicas.max(1));
+        self.share = Some(Share { amount, window, alone: replicas <= 1 });
+    }
+
+    /// Notes how the limit comes back, from a throttled answer. `window_ends` is when the running window should end, if
+    /// slots come in windows.
+    pub(super) fn read(&mut self, quotas: &Quotas, throttle: &Signal, window_ends: Option<Moment>, now: Moment) {
+        let Some(stated) = throttle.stated else { return };
+        let next = now.after(stated.delay + SAME_INSTANT);
+        if let Some(ends) = window_ends {
+            // A window that has its next request long before it should end is none.
+            self.refill = Some(if next < ends { Refill::Even } else { Refill::AtOnce });
+            return;
+        }
+        let slot = self.share.map_or(Duration::ZERO, |share| share.interval());
+        let spent = quotas.iter().find(|reading| is_request_rate(reading) && reading.remaining == Some(0));
+        if let (None, Some(whole_in)) = (self.refill, spent.and_then(|reading| reading.reset)) {
+            // The second half: a bucket of one request is whole again with its next request.
+            let even = next < now.after(whole_in) || whole_in <= slot + SAME_INSTANT;
+            self.refill = Some(if even { Refill::Even } else { Refill::AtOnce });
         }
     }
 
+    /// Whether so much is left after a request that was let in alone that the limit cannot have come back little by little:
+    /// then it comes back at once from now on.
+    pub(super) fn has_much_left(&mut self, reading: &QuotaReading) -> bool {
+        let much = match (reading.remaining, reading.limit) {
+            (Some(remaining), Some(limit)) => remaining.saturating_mul(4) >= limit && remaining > 1,
+            _ => false,
+        };
+        if much {
+            self.refill = Some(Refill::AtOnce);
+        }
+        much
+    }
+
+    /// How slots should follow each other when the pool reopens.
     pub(super) fn plan(&self) -> Plan {
-        let (Some(limit), Some(refill)) = (self.limit, self.refill) else { return Pace::slow_start() };
-        // Several processes that each keep to their share still meet by chance; a little less than all leaves room for that.
-        let margin = if self.replicas > 1 { 0.95 } else { 1.0 };
-        let share = limit as f64 / f64::from(self.replicas);
-        match refill {
-            Refill::AtOnce if share >= 1.0 => Plan::Window { grant: share as u32, window: MINUTE },
-            _ => Plan::Even { interval: MINUTE.div_f64(share * margin) },
+        let Some(share) = self.share else {
+            return match self.throttled_at {
+                Some(ThrottledAt::Many(interval) | ThrottledAt::Few(interval)) => Plan::learned(interval),
+                None => Plan::slow_start(None),
+            };
+        };
+        match self.refill {
+            None => Plan::slow_start(Some(share.interval())),
+            Some(Refill::AtOnce) if share.amount >= 1.0 => {
+                Plan::Window { grant: share.amount as u32, window: share.window }
+            }
+            Some(_) => {
+                let margin = if share.alone { 1.0 } else { ROOM_FOR_CHANCE };
+                Plan::Even { interval: share.interval().div_f64(margin) }
+            }
         }
     }
 }
 
-fn is_request_rate(reading: &QuotaReading) -> bool {
-    reading.dimension == Dimension::Requests && reading.window == QuotaWindow::Minute
+/// Whether it is the limit on requests that paces a pool.
+pub(super) fn is_request_rate(reading: &QuotaReading) -> bool {
+    reading.dimension == Dimension::Requests && reading.window != QuotaWindow::Day
 }

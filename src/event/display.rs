@@ -75,6 +75,7 @@ impl<T: fmt::Debug> fmt::Display for Debugged<T> {
     }
 }
 
+/// ` key=value`, or nothing.
 fn optional(f: &mut fmt::Formatter<'_>, key: &str, value: Option<impl fmt::Display>) -> fmt::Result {
     value.map_or(Ok(()), |value| write!(f, " {key}={value}"))
 }

@@ -2,9 +2,11 @@
 //!
 //! Spans, metrics, the documentation's table and the dashboards are made from it and from [`catalogue`].
 
+pub mod backfill;
 pub mod catalogue;
 mod display;
 mod exposition;
+pub(crate) mod gauges;
 pub mod metric;
 pub mod names;
 pub mod recorder;

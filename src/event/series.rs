@@ -1,6 +1,20 @@
 //! The one place where events become numbers: which series an event moves, and by how much.
 //!
 //! Pure. The meters, the instruments, the simulator's dump and the diagnosis all read it, so that they cannot disagree.
+//!
+//! | event | moves |
+//! |---|---|
+//! | `CallStarted` | calls, call deadline, offered tokens; label overflows if the policy has no place |
+//! | `GateWaited` | gate wait; delay with source `gate` if it let the call in after a millisecond or more |
+//! | `AttemptEnded` | attempts, attempt duration |
+//! | `DelayScheduled` | delay; clamped delays |
+//! | `CallEnded` | call duration; give-ups, unless it succeeded or the caller went away |
+//! | `GateShut` | gate shuts |
+//! | `TokensUsed` | used tokens |
+//! | `SignalUnreadable`, `RetriesStacked`, `RequestSent`, `CallInfeasible`, `LabelOverflowed` | one counter each |
+//! | `QuotaRead`, `GateReopened` | nothing: the engine's gauges tell the state when they are asked |
+//!
+//! A series is a dense number, so that a sink finds what belongs to it by index: no map, no hash, no text.
 
 use std::time::Duration;
 
@@ -16,6 +30,9 @@ use crate::event::{Event, GateResult};
 const NOTABLE: Duration = Duration::from_millis(1);
 
 /// One series of one pool: a metric and the places of its label values, as one dense number.
+///
+/// The places are digits of a number whose bases are the sizes of the labels' closed sets. The names of policies are a set
+/// of 17: what [`Policies`] keeps apart, and the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SeriesId {
     metric: Metric,

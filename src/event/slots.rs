@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::event::series::SeriesId;
 
-/// How many series share a block.
+/// How many series share a block: few enough that a pool which uses one of them does not pay for hundreds.
 const BLOCK: usize = 64;
 
 /// A place for each of a pool's [`SeriesId::PER_POOL`] series. A block of places is allocated when one of it is first
@@ -15,6 +15,7 @@ pub(crate) struct Slots<T>(Box<[OnceLock<Block<T>>]>);
 type Block<T> = Box<[OnceLock<T>; BLOCK]>;
 
 impl<T> Slots<T> {
+    /// No place used yet: some kilobytes for the blocks' places, whatever a pool will touch.
     pub(crate) fn new() -> Self {
         Self((0..SeriesId::PER_POOL.div_ceil(BLOCK)).map(|_| OnceLock::new()).collect())
     }

@@ -39,6 +39,7 @@ struct Inner {
     sources: Mutex<Vec<Weak<dyn GaugeSource>>>,
 }
 
+/// What one pool added up.
 struct PoolTotals {
     labels: PoolLabels,
     totals: Slots<Total>,
@@ -86,9 +87,7 @@ impl Totals {
             (Format::Prometheus, Some(seconds)) => format!(" {:.0}", seconds * 1_000.0),
         };
         let mut families: Vec<Vec<String>> = vec![Vec::new(); Metric::ALL.len()];
-        self.visit(|metric, pool, labels, total| {
-            total.lines(metric, pool, labels, &mut |line| families[metric as usize].push(line));
-        });
+        self.lines(&mut |metric, line| families[metric as usize].push(line.to_owned()));
         let sources: Vec<_> = locked(&self.0.sources).iter().filter_map(Weak::upgrade).collect();
         for source in sources {
             source.sample(&mut |sample| families[sample.metric as usize].push(sample.to_string()));
@@ -109,6 +108,14 @@ impl Totals {
         text
     }
 
+    /// Every line of the text without time: `name{label="value"} value`, in the table's order.
+    pub(crate) fn lines(&self, tell: &mut impl FnMut(Metric, &str)) {
+        self.visit(|metric, pool, labels, total| {
+            total.lines(metric, pool, labels, &mut |line| tell(metric, &line));
+        });
+    }
+
+    /// Visits every series there is, in the order of the catalogue, then of the pools, then of the label values.
     fn visit(&self, mut visit: impl FnMut(Metric, &PoolLabels, &[(&'static str, &str)], &Total)) {
         let pools = locked(&self.0.pools).clone();
         for metric in Metric::ALL.iter().filter(|metric| metric.row().per_pool && metric.row().kind != Kind::Gauge) {
@@ -124,6 +131,7 @@ impl Totals {
 }
 
 impl Total {
+    /// Nothing added up, with the buckets of its metric.
     fn new(metric: Metric) -> Self {
         Self {
             count: AtomicU64::new(0),
@@ -132,6 +140,8 @@ impl Total {
         }
     }
 
+    /// Takes a value in seconds. Sum, count and bucket are moved one after another: whoever reads in between may see them
+    /// differ by the value that is being taken.
     fn take(&self, metric: Metric, seconds: f64) {
         self.count.fetch_add(1, Relaxed);
         let add = |bits: u64| Some((f64::from_bits(bits) + seconds).to_bits());
@@ -141,6 +151,7 @@ impl Total {
         }
     }
 
+    /// Tells the lines of one series: one for a counter; buckets, sum and count for a histogram.
     fn lines(&self, metric: Metric, pool: &PoolLabels, labels: &[(&str, &str)], tell: &mut impl FnMut(String)) {
         let row = metric.row();
         let mut tell = |suffix: &str, more: Option<(&str, &str)>, value: &dyn fmt::Display| {
@@ -188,6 +199,7 @@ impl fmt::Debug for Totals {
     }
 }
 
+/// Adds up what one pool's calls tell.
 struct Adder {
     inner: Arc<Inner>,
     pool: Arc<PoolTotals>,

@@ -4,6 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use tokio::time::Sleep;
+
 use crate::core::gate::{Admission, Hold};
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
@@ -23,7 +25,8 @@ pub(crate) struct Refusal {
 /// A call's wait for its permit.
 ///
 /// Waiters pass in the order their calls arrived. The timer they share is set for the head; the head that leaves sets it
-/// for the next. Cancel safe: a dropped waiter leaves the queue and takes no slot with it.
+/// for the next. A head that is woken but not polled keeps its place; those behind it wait, at the latest until their
+/// deadlines. Cancel safe: a dropped waiter leaves the queue and takes no slot with it.
 #[must_use = "futures do nothing unless polled"]
 pub(crate) struct Turn<'a> {
     node: &'a Node,
@@ -32,6 +35,8 @@ pub(crate) struct Turn<'a> {
     may_wait: bool,
     first: bool,
     queued: bool,
+    /// Ends the wait of a call that is not the head, should the head be kept somewhere without being polled.
+    last_moment: Option<Pin<Box<Sleep>>>,
 }
 
 impl<'a> Turn<'a> {
@@ -39,7 +44,7 @@ impl<'a> Turn<'a> {
     /// the call's first attempt. Without `may_wait` a call that cannot pass now is refused.
     pub(crate) fn new(node: &'a Node, arrived: Moment, deadline: Moment, may_wait: bool, first: bool) -> Self {
         let place = node.queue.lock().place(arrived);
-        Self { node, place, deadline, may_wait, first, queued: false }
+        Self { node, place, deadline, may_wait, first, queued: false, last_moment: None }
     }
 
     /// Asks the gate from this place: only the head takes a slot, the others learn what is in the way.
@@ -50,7 +55,7 @@ impl<'a> Turn<'a> {
         let hold = match admission {
             Admission::Pass(_) if is_head && in_time => return Ok(probes),
             // Somebody is before us, and will see to us when he goes.
-            Admission::Pass(_) => Hold { ask_again: now, class: LimitClass::None, shut: None },
+            Admission::Pass(_) => Hold { ask_again: now, class: self.node.held_for(), shut: None },
             Admission::Hold(hold) => hold,
         };
         let hopeless = match hold.shut {
@@ -115,7 +120,12 @@ impl<'a> Future for Turn<'a> {
             this.queued = true;
             waiting.enter(this.place, this.deadline, cx.waker());
             if !waiting.head_is(this.place) {
-                return Poll::Pending;
+                let at = this.deadline;
+                let timer = this.last_moment.get_or_insert_with(|| Box::pin(node.trunk.clock.sleep_until(at)));
+                if timer.as_mut().poll(cx).is_pending() {
+                    return Poll::Pending;
+                }
+                continue;
             }
             waiting.wake_whose_deadline_comes_by(now);
             if waiting.wake_head_at(hold.ask_again, &node.trunk.clock) {

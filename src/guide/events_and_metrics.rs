@@ -16,9 +16,10 @@
 //! let forbear = Forbear::builder().sink(totals.clone()).build()?;
 //! let pool = forbear.pool(provider::generic(), ["search"]).build()?;
 //! let policy = Policy::interactive(Duration::from_secs(15)).build()?;
-//! let status = |status: &Result<u16, u16>| Observation::status(status.unwrap_or_else(|status| status));
-//! let call = pool.call(&policy).classify(status);
-//! call.run(|attempt| async move { if attempt.number() == 1 { Err(429) } else { Ok(200) } }).await?;
+//! pool.call(&policy)
+//!     .classify(|status: &Result<u16, u16>| Observation::status(status.unwrap_or_else(|status| status)))
+//!     .run(|attempt| async move { if attempt.number() == 1 { Err(429) } else { Ok(200) } })
+//!     .await?;
 //!
 //! let throttled = [("attempt", "1"), ("outcome", "throttled")];
 //! assert_eq!(totals.count(Metric::Attempts, "search", &throttled), 1);
@@ -57,7 +58,8 @@ mod tests {
 
     #[test]
     fn the_table_of_metrics_is_the_catalogue() {
-        let mut table = "| Prometheus | OpenTelemetry | kind | labels | what it is |\n|---|---|---|---|---|\n".to_owned();
+        let mut table =
+            "| Prometheus | OpenTelemetry | kind | labels | what it is |\n|---|---|---|---|---|\n".to_owned();
         for row in Metric::ALL.iter().map(|metric| metric.row()) {
             let kind = match row.kind {
                 Kind::Counter => "counter",

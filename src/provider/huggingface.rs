@@ -40,7 +40,12 @@ const ANSWERS: &[Answer] = &[
         ("ratelimit", "\"resolvers\";r={requests.remaining};t={requests.reset.s}"),
         ("ratelimit-policy", "\"fixed window\";\"resolvers\";q={requests.limit};w=300"),
     ]),
-    Answer::new(LimitClass::RequestRate, 429, r#"{"error":"Rate limit reached."}"#).headers(&[
+    Answer::new(
+        LimitClass::RequestRate,
+        429,
+        r#"{"error":"Rate limit reached. You reached free usage limit (reset hourly)."}"#,
+    )
+    .headers(&[
         ("ratelimit", "\"resolvers\";r=0;t={wait.s}"),
         ("ratelimit-policy", "\"fixed window\";\"resolvers\";q={limit};w=300"),
     ]),

@@ -1,5 +1,6 @@
 //! A body that was looked into and is still whole.
 
+use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -87,6 +88,13 @@ fn whole(mut data: impl Buf) -> Bytes {
 impl<B: Body> PeekBody for Peek<B> {
     fn excerpt(&self) -> Option<&[u8]> {
         Some(&self.read[..self.read.len().min(BODY_EXCERPT_BYTES)])
+    }
+}
+
+/// How much was read ahead; nothing of what it says.
+impl<B: Body> fmt::Debug for Peek<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peek").field("read_ahead", &self.read.len()).finish_non_exhaustive()
     }
 }
 

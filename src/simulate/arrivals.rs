@@ -17,8 +17,17 @@ pub(super) struct Arrivals {
 #[derive(Clone, Debug)]
 enum Source {
     /// Random instants, thinned: each candidate of the highest rate is taken with the share the rate has of it then.
-    Random { at: Moment, highest: f64, shape: Shape },
-    Batches { at: Moment, left: u32, size: u32, every: Duration },
+    Random {
+        at: Moment,
+        highest: f64,
+        shape: Shape,
+    },
+    Batches {
+        at: Moment,
+        left: u32,
+        size: u32,
+        every: Duration,
+    },
     /// The instants still to come, the last first.
     Listed(Vec<Moment>),
 }

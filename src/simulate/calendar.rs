@@ -54,6 +54,12 @@ impl<T> Calendar<T> {
         self.heap.push(Entry { at, noted: self.noted, what });
     }
 
+    /// Notes what is to happen at `at`, before all else that is noted for then.
+    pub(super) fn note_first(&mut self, at: Moment, what: T) {
+        let at = self.rounded(at).max(self.now);
+        self.heap.push(Entry { at, noted: 0, what });
+    }
+
     /// Notes what is to happen now, after all that is to happen now already.
     pub(super) fn note_now(&mut self, what: T) {
         self.ready.push_back(what);
@@ -119,7 +125,10 @@ mod tests {
         calendar.note(at(0), "late");
         calendar.note_now("at once");
         order.extend(std::iter::from_fn(|| Some(calendar.next())).take(5));
-        assert_eq!(order, ["a", "b", "c", "at once", "late", "d"].map(Some).into_iter().chain([None]).collect::<Vec<_>>());
+        assert_eq!(
+            order,
+            ["a", "b", "c", "at once", "late", "d"].map(Some).into_iter().chain([None]).collect::<Vec<_>>()
+        );
     }
 
     #[test]

@@ -39,36 +39,22 @@
 mod arrivals;
 mod calendar;
 mod chance;
+#[cfg(test)]
+mod differential_tests;
+mod lines;
 mod pacer;
 mod plan;
+mod plot;
 mod provider;
+mod run;
 mod scenario;
+mod scrape;
 mod tally;
 mod timeline;
 mod world;
 
-use std::time::Duration;
-
-use crate::core::moment::Moment;
-use crate::core::setting::InvalidSetting;
-use plan::Plan;
-use world::World;
-
+pub use lines::{LinesError, simulate_lines};
+pub use run::{Run, Simulation, simulate};
 pub use scenario::*;
+pub use scrape::{Scrape, Scraped};
 pub use tally::{Outcome, Percentiles};
-
-/// Runs a scenario to the end of its last call.
-///
-/// # Errors
-/// The first setting outside its range.
-pub fn simulate(scenario: &Scenario) -> Result<Outcome, InvalidSetting> {
-    let plan = Plan::of(scenario)?;
-    match plan.engine {
-        Engine::Pacer => pacer::pace(&plan, None),
-        Engine::Forbear => {
-            let mut world = World::new(&plan, Duration::ZERO, Vec::new(), None)?;
-            world.advance(Moment::NEVER);
-            Ok(world.outcome())
-        }
-    }
-}

@@ -24,9 +24,13 @@ use crate::simulate::timeline::Timeline;
 enum Happening {
     Arrival,
     Tenant(usize),
-    Served { ours: Option<Waiter> },
+    Served {
+        ours: Option<Waiter>,
+    },
     /// The head of the queue may fit now.
-    Look { set: u64 },
+    Look {
+        set: u64,
+    },
 }
 
 /// A call that waits, or is served.

@@ -1,4 +1,8 @@
 //! The sink over the `metrics` facade, under the final Prometheus names.
+//!
+//! The facade hands out handles that stay bound to the recorder they came from. One made while no recorder is installed is
+//! dead for ever, so each is made on the first event of its series after there is one, and kept in an array by the
+//! series' number.
 
 use std::fmt;
 use std::mem::size_of_val;
@@ -109,6 +113,8 @@ impl Inner {
     }
 }
 
+/// Tells a recorder help and unit of every metric. It has to happen before the first value, as some recorders take the
+/// unit from then.
 fn describe(recorder: &dyn Recorder) {
     for row in Metric::ALL.iter().map(|metric| metric.row()) {
         let name = KeyName::from_const_str(row.prometheus);
@@ -125,6 +131,7 @@ fn describe(recorder: &dyn Recorder) {
     }
 }
 
+/// The facade's key of a series: pool first, then the labels in the catalogue's order.
 fn key(metric: Metric, pool: Option<&PoolLabels>, labels: &[(&'static str, &str)]) -> Key {
     let of_pool = pool.map(|pool| {
         let name = metrics::SharedString::from(Arc::clone(&pool.pool));
@@ -134,6 +141,7 @@ fn key(metric: Metric, pool: Option<&PoolLabels>, labels: &[(&'static str, &str)
     Key::from_parts(metric.row().prometheus, of_pool.into_iter().flatten().chain(own).collect::<Vec<_>>())
 }
 
+/// Counts what one pool's calls tell.
 struct PoolMeters {
     inner: Arc<Inner>,
     pool: PoolLabels,
@@ -142,6 +150,7 @@ struct PoolMeters {
     begun: AtomicBool,
 }
 
+/// What the recorder gave for one series.
 enum Handle {
     Counter(Counter),
     Histogram(Histogram),
@@ -191,6 +200,7 @@ impl PoolMeters {
         });
     }
 
+    /// The handle of a series; the recorder makes the series if it is new.
     fn resolve(&self, recorder: &dyn Recorder, series: SeriesId) -> Handle {
         let key = key(series.metric(), Some(&self.pool), &series.labels(&self.inner.policies));
         match series.metric().row().kind {

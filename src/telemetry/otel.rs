@@ -40,6 +40,7 @@ struct Inner {
     gauges: Once,
 }
 
+/// What the SDK gave for one metric; the series are told apart by the attributes of each measurement.
 enum Instrument {
     Counter(Counter<u64>),
     Histogram(Histogram<f64>),
@@ -73,6 +74,7 @@ impl Sink for Instruments {
     }
 }
 
+/// The global provider's meter of this crate's scope.
 fn meter() -> Meter {
     global::meter_with_scope(InstrumentationScope::builder("forbear").with_version(env!("CARGO_PKG_VERSION")).build())
 }
@@ -120,6 +122,7 @@ impl Inner {
         }
     }
 
+    /// Tells the SDK the values of one gauge. Every gauge asks the engine for all of them: it happens once a push.
     fn observe(sink: &Weak<Self>, metric: Metric, observer: &dyn AsyncInstrument<f64>) {
         let Some(sink) = sink.upgrade() else { return };
         let sources: Vec<_> = sink.sources().iter().filter_map(Weak::upgrade).collect();
@@ -133,6 +136,7 @@ impl Inner {
     }
 }
 
+/// The attributes of a series: pool first, then the labels in the catalogue's order.
 fn attributes(pool: Option<&PoolLabels>, labels: &[(&'static str, &str)]) -> Box<[KeyValue]> {
     let of_pool =
         pool.map(|pool| [KeyValue::new("provider", pool.provider), KeyValue::new("pool", Arc::clone(&pool.pool))]);
@@ -140,6 +144,7 @@ fn attributes(pool: Option<&PoolLabels>, labels: &[(&'static str, &str)]) -> Box
     of_pool.into_iter().flatten().chain(own).collect()
 }
 
+/// Measures what one pool's calls tell.
 struct PoolInstruments {
     inner: Arc<Inner>,
     pool: PoolLabels,
@@ -155,6 +160,7 @@ impl Listener for PoolInstruments {
 }
 
 impl PoolInstruments {
+    /// What waits for a pool's first event, by when the application has set its provider.
     fn begin(&self) {
         self.inner.gauges.call_once(|| self.inner.offer_gauges());
         for metric in Metric::ALL.iter().filter(|metric| metric.row().from_zero) {

@@ -1,4 +1,7 @@
 //! The endpoint a Prometheus server scrapes: one thread with a small HTTP server.
+//!
+//! The exporter crate has a listener of its own, but no moment at which gauges could be sampled for a scrape. And it runs on
+//! the application's runtime, which may be the very thing that is stuck when somebody looks.
 
 use std::convert::Infallible;
 use std::io;
@@ -88,6 +91,7 @@ impl Drop for Scraper {
     }
 }
 
+/// Moves values into their buckets now and then, scraped or not.
 async fn keep_up(served: Arc<Served>) {
     let clock = Clock::new();
     loop {
@@ -96,6 +100,7 @@ async fn keep_up(served: Arc<Served>) {
     }
 }
 
+/// Takes connections, each on a task of its own, as long as the runtime lives.
 async fn accept(listener: tokio::net::TcpListener, served: Arc<Served>) {
     let clock = Clock::new();
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
@@ -121,6 +126,7 @@ async fn accept(listener: tokio::net::TcpListener, served: Arc<Served>) {
 }
 
 impl Served {
+    /// Answers one request: gauges are sampled, then everything is rendered, on the endpoint's own thread.
     fn answer(&self, method: &Method, path: &str) -> Response<Full<Bytes>> {
         let (status, text) = match (path, method) {
             ("/metrics", &Method::GET | &Method::HEAD) => {

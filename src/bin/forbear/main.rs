@@ -1,6 +1,8 @@
 //! The command line: one verb each, one file per verb.
 
+mod classify;
 mod demo;
+mod simulate;
 
 use std::process::ExitCode;
 
@@ -16,12 +18,16 @@ struct Forbear {
 
 #[derive(Subcommand)]
 enum Verb {
+    Classify(classify::Classify),
     Demo(demo::Demo),
+    Simulate(simulate::Simulate),
 }
 
 fn main() -> ExitCode {
     let Forbear { verb } = Forbear::parse();
     match verb {
+        Verb::Classify(classify) => classify::run(&classify),
         Verb::Demo(demo) => demo::run(&demo),
+        Verb::Simulate(simulate) => simulate::run(&simulate),
     }
 }

@@ -23,6 +23,7 @@ mod off;
 #[cfg(feature = "telemetry")]
 mod on;
 #[cfg(all(test, feature = "telemetry"))]
+#[path = "../../../tests/support/traced.rs"]
 mod traced;
 
 #[cfg(not(feature = "telemetry"))]

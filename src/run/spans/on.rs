@@ -1,4 +1,9 @@
 //! The spans of one call, for whoever subscribes.
+//!
+//! What is in a span's fields follows OpenTelemetry's conventions where they have a word: `error.type` and the status
+//! only on failures, `http.request.resend_count` only on attempts that repeat one, numbers as signed integers, since
+//! others would arrive as text. Failures that were retried stand on their attempts, never on the call
+//! (OpenTelemetry, "Recording errors": errors that were handled are not recorded on the operation that handled them).
 
 use std::future::Future;
 use std::pin::Pin;
@@ -20,9 +25,12 @@ use crate::run::spans::{Queue, Whose};
 /// Fields are declared when a span is made, since what is recorded later is dropped otherwise.
 pub(in crate::run) struct CallSpans(Option<Box<Open>>);
 
+/// A call's spans while somebody sees them: one allocation a call, small beside what a span costs.
 struct Open {
     call: Span,
+    /// The one step that can be open, closed by putting another in its place.
     step: Step,
+    /// Whether the call's own end was recorded; a call dropped before was cancelled.
     ended: bool,
 }
 
@@ -159,6 +167,7 @@ impl CallSpans {
 }
 
 impl Open {
+    /// Opens the attempt below the call, whatever span the runtime is in.
     fn attempt_begins(&mut self, plan: &AttemptPlan) {
         let number = i64::from(plan.number);
         let span = info_span!(
@@ -180,6 +189,8 @@ impl Open {
         self.step = Step::Attempt(span);
     }
 
+    /// Records how the attempt ended. `error.type` is the status where there is one, as for any HTTP span, else the
+    /// outcome's word; a cancelled attempt shows no signal and is no error.
     fn attempt_ended(&mut self, outcome: AttemptOutcome, signal: Option<&Signal>) {
         let Step::Attempt(span) = std::mem::replace(&mut self.step, Step::Between) else { return };
         span.record("forbear.attempt.outcome", outcome.as_str());
@@ -198,6 +209,8 @@ impl Open {
         span.record("otel.status_code", "ERROR");
     }
 
+    /// Records how the call ended. Its `error.type` is the word of the `outcome` label, so that spans and metrics can be
+    /// held against each other.
     fn end(&mut self, outcome: CallOutcome, class: LimitClass, attempts: Option<u32>) {
         self.ended = true;
         self.step = Step::Between;
@@ -231,6 +244,8 @@ impl Drop for Open {
     }
 }
 
+/// Logs a failed attempt: a throttle at INFO with what the provider stated and where, another retryable failure at DEBUG.
+/// Never above: a client may retry thousands of times a minute, and the retries are what the call is for.
 fn log_failure(whose: Whose<'_>, signal: &Signal) {
     if signal.is_throttle() {
         tracing::event!(
@@ -261,6 +276,8 @@ fn log_failure(whose: Whose<'_>, signal: &Signal) {
     }
 }
 
+/// Logs the end of a call that failed: at WARN, since waiting and trying did not help; at DEBUG where this call sent
+/// nothing that failed or could not have been helped, since a shut pool refuses every call.
 fn log_give_up(whose: Whose<'_>, give_up: &GiveUp, attempts: u32) {
     macro_rules! log {
         ($level:ident) => {
@@ -333,6 +350,7 @@ impl<F: Future, Q: FnOnce() -> Queue> Future for AtGate<'_, F, Q> {
 }
 
 impl Open {
+    /// Opens the wait with what is known at its beginning.
     fn gate_wait_begins(&mut self, queue: Queue) {
         let span = info_span!(
             target: "forbear",

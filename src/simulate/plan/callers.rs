@@ -6,7 +6,7 @@ use crate::core::dice::Dice;
 use crate::core::setting::InvalidSetting;
 use crate::simulate::plan::policy::ClassPlan;
 use crate::simulate::plan::{LONGEST, Number, seconds};
-use crate::simulate::scenario::{ArrivalPattern, Callers, Deadline, DeadlineClass, PolicySettings, Poisson, Tokens};
+use crate::simulate::scenario::{ArrivalPattern, Callers, Deadline, DeadlineClass, Poisson, PolicySettings, Tokens};
 
 const COUNT: &str = "a whole number from 1 to 10^6";
 

@@ -54,8 +54,7 @@ impl ProviderPlan {
         let output = amount("provider.output_tokens_per_minute", given.output_tokens_per_minute)?;
         let daily_requests = amount("provider.requests_per_day", given.requests_per_day)?;
         let daily_tokens = amount("provider.tokens_per_day", given.tokens_per_day)?;
-        let day_end =
-            seconds("provider.day_ends_at_s", given.day_ends_at_s, DAY, 0.001..=LONGEST, "0.001 to 31 days")?;
+        let day_end = seconds("provider.day_ends_at_s", given.day_ends_at_s, DAY, 0.001..=LONGEST, "0.001 to 31 days")?;
         let burst = given.burst_s.map_or(Ok(window), |burst| {
             let most = window.as_secs_f64();
             seconds("provider.burst_s", Some(burst), most, 0.0..=most, "0 to the window")
@@ -96,7 +95,10 @@ impl ProviderPlan {
             quota_headers: given.quota_headers.unwrap_or(false),
             class_readable: given.class_readable.unwrap_or(true),
             service: spread("provider.service_s", given.service_s.unwrap_or(Time::Between(1.0, 3.0)))?,
-            refusal: spread("provider.throttle_answer_s", given.throttle_answer_s.unwrap_or(Time::Between(0.05, 0.15)))?,
+            refusal: spread(
+                "provider.throttle_answer_s",
+                given.throttle_answer_s.unwrap_or(Time::Between(0.05, 0.15)),
+            )?,
         })
     }
 

@@ -7,6 +7,7 @@
 mod going;
 mod pool;
 mod queue;
+mod sample;
 mod step;
 
 use std::time::Duration;
@@ -39,8 +40,8 @@ const NEWS_TRAVELS: Duration = Duration::from_millis(1);
 /// What happens.
 #[derive(Clone, Debug)]
 pub(super) enum Happening {
-    /// A call arrives.
-    Arrival,
+    /// Calls arrive.
+    Arrivals,
     /// Another tenant's request comes.
     Tenant(usize),
     /// A request of another tenant is served.
@@ -94,7 +95,7 @@ pub(super) struct World<'a> {
     tally: Tally,
     /// When the provider could first serve again what it had refused.
     fits_from: Moment,
-    arriving: bool,
+    next_arrival: Option<Moment>,
     timeline: Option<&'a mut Timeline>,
 }
 
@@ -118,7 +119,8 @@ impl<'a> World<'a> {
             Pool::new(number as usize, plan.gate != GateMode::None, &plan.configured, known, dice)
         };
         let arrivals_dice = plan.chance.dice(Purpose::Arrivals, 0);
-        let arrivals = Arrivals::of_callers(plan.callers.pattern, plan.measured_from, plan.measured_until, arrivals_dice);
+        let arrivals =
+            Arrivals::of_callers(plan.callers.pattern, plan.measured_from, plan.measured_until, arrivals_dice);
         let tenants = plan.others.iter().enumerate().map(|(place, tenant)| {
             let (arrivals, dice) = tenant_dice(plan.chance, place);
             Tenant { arrivals: Arrivals::of_tenant(*tenant, arrivals), sizes: Sizes::of(plan.callers.sizes), dice }
@@ -136,11 +138,12 @@ impl<'a> World<'a> {
             calls: Calls::default(),
             tally: Tally::default(),
             fits_from: Moment::NEVER,
-            arriving: true,
+            next_arrival: None,
             timeline,
             plan,
         };
-        world.expect_arrival();
+        world.next_arrival = world.arrivals.next();
+        world.calendar.note_first(Moment::START, Happening::Arrivals);
         (0..world.tenants.len()).for_each(|place| world.expect_tenant(place));
         Ok(world)
     }
@@ -168,12 +171,12 @@ impl<'a> World<'a> {
     /// Calls are under way or to come, or the measured time is still to be shared with others.
     fn goes_on(&self) -> bool {
         let shared = !self.tenants.is_empty() && self.calendar.now() < self.plan.measured_until;
-        self.arriving || self.calls.len() > 0 || shared
+        self.next_arrival.is_some() || self.calls.len() > 0 || shared
     }
 
     fn happen(&mut self, what: Happening) {
         match what {
-            Happening::Arrival => self.arrive(),
+            Happening::Arrivals => self.arrive(),
             Happening::Tenant(place) => self.tenant_asks(place),
             Happening::TenantServed => self.provider.finished(),
             Happening::Answer { slot } => self.with_call(slot, Self::answered),
@@ -187,7 +190,7 @@ impl<'a> World<'a> {
                 }
             }
             Happening::Timer { pool, timer } => {
-                if let Some((_, slot)) = self.pools[pool].timer_due(timer) {
+                if let Some(slot) = self.pools[pool].timer_due(timer, &mut self.calendar) {
                     self.with_call(slot, Self::take_turn);
                 }
             }
@@ -195,10 +198,14 @@ impl<'a> World<'a> {
         }
     }
 
-    fn expect_arrival(&mut self) {
-        match self.arrivals.next() {
-            Some(at) => self.calendar.note(at, Happening::Arrival),
-            None => self.arriving = false,
+    /// Lets all calls arrive that arrive now, and notes the next.
+    fn arrive(&mut self) {
+        while let Some(at) = self.next_arrival {
+            if self.calendar.rounded(at) > self.calendar.now() {
+                return self.calendar.note_first(at, Happening::Arrivals);
+            }
+            self.next_arrival = self.arrivals.next();
+            self.call_arrives();
         }
     }
 
@@ -218,9 +225,8 @@ impl<'a> World<'a> {
         self.expect_tenant(place);
     }
 
-    fn arrive(&mut self) {
+    fn call_arrives(&mut self) {
         let now = self.calendar.now();
-        self.expect_arrival();
         let cost = self.sizes.draw(&mut self.calls_dice);
         let class = self.plan.callers.class(&mut self.calls_dice);
         let replica = (self.calls_dice.unit() * f64::from(self.plan.callers.replicas)).ceil() as usize - 1;

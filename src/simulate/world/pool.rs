@@ -24,8 +24,9 @@ pub(super) struct Pool {
     /// Whether calls must ask; false while the gate flows.
     barred: bool,
     pub(super) queue: Queue,
-    /// Which setting of the queue's timer is the last.
-    timer: u64,
+    timer: Option<Timer>,
+    /// How many timers there have been.
+    timers: u64,
     budget: Budget,
     calls: u32,
     pub(super) in_flight: u32,
@@ -38,6 +39,15 @@ pub(super) struct Pool {
     pub(super) heard_throttle: Option<Moment>,
     /// Whether the gate has ever shut.
     pub(super) has_shut: bool,
+}
+
+/// The timer of a queue. One that is put off stays where it is noted and is noted again when it turns out to be early, as
+/// the runtime's are: that decides who is first of those whose time comes in the same instant.
+#[derive(Clone, Copy, Debug)]
+struct Timer {
+    number: u64,
+    noted_for: Moment,
+    due: Moment,
 }
 
 /// What a call is told that asks for its turn.
@@ -59,7 +69,8 @@ impl Pool {
             gate: Gate::new(SHUT_FLOOR),
             barred: false,
             queue: Queue::default(),
-            timer: 0,
+            timer: None,
+            timers: 0,
             budget: Budget::new(BudgetSettings::default(), Moment::START),
             calls: 0,
             in_flight: 0,
@@ -71,7 +82,7 @@ impl Pool {
             has_shut: false,
         };
         pool.board.configured = configured.to_vec();
-        pool.tell_gate_the_interval();
+        pool.tell_gate_the_limit();
         pool
     }
 
@@ -92,14 +103,15 @@ impl Pool {
     }
 
     /// Notes what an answer says of quotas.
-    pub(super) fn note(&mut self, quotas: &Quotas, now: Moment) {
+    pub(super) fn note(&mut self, quotas: &Quotas, signal: &Signal, now: Moment) {
         self.board.note(quotas, now);
-        self.tell_gate_the_interval();
+        self.tell_gate_the_limit();
+        self.gate.read(quotas, signal, now, &mut self.dice);
     }
 
-    fn tell_gate_the_interval(&mut self) {
-        if let Some(interval) = self.board.request_interval(self.replicas) {
-            self.gate.know_interval(interval);
+    fn tell_gate_the_limit(&mut self) {
+        if let Some((amount, window)) = self.board.request_limit() {
+            self.gate.know_limit(amount, window, self.replicas);
         }
     }
 
@@ -120,7 +132,7 @@ impl Pool {
                     self.leave(place, calendar);
                     return Turn::Passed { probe: pass.probe };
                 }
-                Admission::Pass(_) => Hold { ask_again: now, class: LimitClass::None, shut: None },
+                Admission::Pass(_) => Hold { ask_again: now, class: self.gate.held_for(), shut: None },
                 Admission::Hold(hold) => hold,
             };
             let hopeless = match hold.shut {
@@ -129,8 +141,7 @@ impl Pool {
             };
             if hopeless || !in_time {
                 self.leave(place, calendar);
-                let class = hold.shut.map_or(LimitClass::None, |shut| shut.class);
-                return Turn::Refused { class, retry_at: hold.shut.map(|shut| shut.until) };
+                return Turn::Refused { class: hold.class, retry_at: hold.shut.map(|shut| shut.until) };
             }
             self.queue.enter(place, slot, deadline);
             if !self.queue.head_is(place) {
@@ -143,9 +154,25 @@ impl Pool {
         }
     }
 
-    /// The timer that was set as the `timer`th is due: who is to ask now.
-    pub(super) fn timer_due(&self, timer: u64) -> Option<(Place, usize)> {
-        self.queue.head().filter(|_| timer == self.timer)
+    /// The time has come that the `number`th timer was noted for. Returns who is to ask now, unless the timer was put off.
+    pub(super) fn timer_due(&mut self, number: u64, calendar: &mut Calendar<Happening>) -> Option<usize> {
+        let timer = self.timer.take_if(|timer| timer.number == number)?;
+        if timer.due > calendar.now() {
+            self.set_timer(timer.due, calendar);
+            return None;
+        }
+        self.queue.head().map(|(_, slot)| slot)
+    }
+
+    fn set_timer(&mut self, due: Moment, calendar: &mut Calendar<Happening>) {
+        match &mut self.timer {
+            Some(timer) if timer.noted_for <= due => timer.due = due,
+            timer => {
+                self.timers += 1;
+                *timer = Some(Timer { number: self.timers, noted_for: due, due });
+                calendar.note(due, Happening::Timer { pool: self.number, timer: self.timers });
+            }
+        }
     }
 
     /// Hears that a request sent under `pass` was throttled. Returns the shut if it is new or moved.
@@ -196,7 +223,11 @@ impl Pool {
 
     /// Leaves the queue; a head that leaves sees to the next.
     fn leave(&mut self, place: Place, calendar: &mut Calendar<Happening>) {
-        if !self.queue.leave(place) {
+        let was_head = self.queue.leave(place);
+        if self.queue.len() == 0 {
+            self.timer = None;
+        }
+        if !was_head {
             return;
         }
         let waits = match self.ask(calendar.now(), false) {
@@ -214,11 +245,11 @@ impl Pool {
             return true;
         }
         let at = calendar.rounded(self.queue.due(at));
-        self.timer += 1;
         if at <= calendar.now() {
+            self.timer = None;
             return false;
         }
-        calendar.note(at, Happening::Timer { pool: self.number, timer: self.timer });
+        self.set_timer(at, calendar);
         true
     }
 

@@ -147,14 +147,13 @@ impl World<'_> {
         let now = self.calendar.now();
         let (replica, process, began) = (going.replica, self.process(going.replica), going.since);
         if !signal.failed {
-            let sides =
-                [(TokenKind::Input, going.cost.input_tokens), (TokenKind::Output, going.cost.output_tokens)];
+            let sides = [(TokenKind::Input, going.cost.input_tokens), (TokenKind::Output, going.cost.output_tokens)];
             for (kind, tokens) in sides {
                 self.tell(replica, || Event::TokensUsed { kind, tokens });
             }
         }
         if let Some(quotas) = quotas {
-            self.pools[process].note(quotas, now);
+            self.pools[process].note(quotas, signal, now);
             for reading in quotas.iter() {
                 self.tell(replica, || Event::QuotaRead { reading: *reading });
             }

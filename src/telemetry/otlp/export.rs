@@ -30,6 +30,7 @@ pub(super) struct Wire {
 }
 
 impl Wire {
+    /// Starts the thread. It sleeps while nothing is pushed.
     pub(super) fn start() -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let handle = runtime.handle().clone();
@@ -76,6 +77,7 @@ fn at<B: WithExportConfig>(builder: B, endpoint: Option<String>) -> B {
     }
 }
 
+/// What pushes spans. Must be made before anything is installed, since it may fail.
 pub(super) fn spans(config: &Config, wire: &Wire, tally: Arc<Tally>) -> Result<Counted<SpanExporter>, InstallError> {
     let protocol = config.protocol_of(Pushed::Traces)?;
     let endpoint = config.endpoint_of(Pushed::Traces, protocol);
@@ -91,6 +93,7 @@ pub(super) fn spans(config: &Config, wire: &Wire, tally: Arc<Tally>) -> Result<C
     Ok(Counted { inner: exporter, tally })
 }
 
+/// What pushes metrics. Must be made before anything is installed, since it may fail.
 pub(super) fn metrics(
     config: &Config,
     wire: &Wire,

@@ -91,6 +91,7 @@ pub(crate) fn attempts(seen: &Evidence) -> u32 {
     attempts.max(seen.curve.attempts)
 }
 
+/// The curve to change to, and from what.
 fn backoff(seen: &Evidence) -> String {
     let mut text = format!("change the backoff: base {:?} -> {:?}", seen.curve.base, base(seen));
     let (old, new) = (seen.curve.attempts, attempts(seen));
@@ -100,6 +101,7 @@ fn backoff(seen: &Evidence) -> String {
     text
 }
 
+/// Why nothing is to be changed.
 fn healthy(seen: &Evidence) -> String {
     let throttled = percent(seen.throttled(), seen.attempts);
     format!(
@@ -109,6 +111,7 @@ fn healthy(seen: &Evidence) -> String {
     )
 }
 
+/// Why more quota is the only thing that helps.
 fn short(seen: &Evidence) -> String {
     format!(
         "the calls offered were {:.1} times what {:.0} requests a minute can serve within the callers' {:?}: no way of \
@@ -119,6 +122,7 @@ fn short(seen: &Evidence) -> String {
     )
 }
 
+/// Why more quota would not help: the first half of every sentence that blames the caller.
 fn would_do(seen: &Evidence) -> String {
     format!(
         "the quota would do: at the worst the calls offered were {:.1} times what {:.0} requests a minute can serve \
@@ -129,6 +133,7 @@ fn would_do(seen: &Evidence) -> String {
     )
 }
 
+/// What the retries did wrong, and what else would help.
 fn too_fast(seen: &Evidence) -> String {
     let gate = if seen.gated { "" } else { "; the gate is off: turned on, one call's throttle would hold the others" };
     format!(

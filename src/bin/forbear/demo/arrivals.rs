@@ -30,8 +30,11 @@ pub(crate) struct Burst {
 pub(crate) struct Arrivals {
     demand: Demand,
     dice: SeededDice,
+    /// The next call that comes by chance, if any does.
     next_steady: Option<Duration>,
+    /// The next call of a burst, if there are bursts.
     next_burst: Option<Duration>,
+    /// How many calls of the next burst are still to come.
     left_of_burst: u32,
 }
 
@@ -57,6 +60,7 @@ impl Arrivals {
         }
     }
 
+    /// After the last call of a burst the next burst is due.
     fn step_burst(&mut self) {
         let (Some(at), Some(burst)) = (&mut self.next_burst, self.demand.burst) else { return };
         self.left_of_burst -= 1;

@@ -8,8 +8,11 @@ const EVERY: Duration = Duration::from_secs(6);
 
 /// Progress on standard error: on a terminal the last lines again and again, elsewhere a line now and then.
 pub(crate) struct Progress {
+    /// Whether lines can be written over.
     in_place: bool,
+    /// How many lines stand there to be written over.
     drawn: usize,
+    /// When something was last shown.
     last: Option<Duration>,
 }
 

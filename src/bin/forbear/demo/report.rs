@@ -11,14 +11,32 @@ use super::scrape::Scrape;
 const HEADINGS: [&str; 8] =
     ["service", "calls", "success", "attempts/call", "throttled", "delays", "quota used (peak)", "conclusion"];
 
+/// The metrics that table and reasons are made of, for whoever wants the same on a dashboard.
+const READ: [Metric; 9] = [
+    Metric::Calls,
+    Metric::CallDuration,
+    Metric::Attempts,
+    Metric::Delay,
+    Metric::Giveups,
+    Metric::CallDeadline,
+    Metric::QuotaLimit,
+    Metric::PolicyParameter,
+    Metric::GateInfo,
+];
+
+/// Where lines of prose end.
+const WIDEST: usize = 110;
+
 /// One service's line, and why.
 pub(crate) struct Row {
+    /// One for each of [`HEADINGS`].
     cells: [String; 8],
+    /// The numbers behind the conclusion, as one sentence without its end.
     why: String,
 }
 
 impl Row {
-    /// The line of a service.
+    /// The line of a service. `quota_used` is the share of its limit that was used on average, and in the busiest minute.
     pub(crate) fn of(
         name: &str,
         seen: &Evidence,
@@ -61,11 +79,12 @@ fn delays(pool: &str, scrape: &Scrape) -> String {
     some_or_none(by_source.collect())
 }
 
+/// The words in a row; a cell that is empty looks like a mistake.
 fn some_or_none(words: Vec<String>) -> String {
     if words.is_empty() { "none".to_owned() } else { words.join(", ") }
 }
 
-/// The lines under their headings, in columns, and what is behind each.
+/// The lines under their headings, in columns; what is behind each; and where all of it was read.
 pub(crate) fn table(rows: &[Row]) -> String {
     let mut widths = HEADINGS.map(str::len);
     for row in rows {
@@ -80,8 +99,24 @@ pub(crate) fn table(rows: &[Row]) -> String {
     let mut text = line(HEADINGS);
     rows.iter().for_each(|row| text += &line(row.cells.each_ref().map(String::as_str)));
     text += "\nwhy\n";
-    rows.iter().for_each(|row| text += &format!("  {}: {}.\n", row.cells[0], row.why));
-    text
+    rows.iter().for_each(|row| text += &wrapped(&format!("{}: {}.", row.cells[0], row.why)));
+    text += "\n";
+    text + &wrapped(&format!("Read from /metrics alone: {}.", READ.map(|metric| metric.row().prometheus).join(", ")))
+}
+
+/// The text in lines of at most [`WIDEST`] characters, the second and later ones indented.
+fn wrapped(text: &str) -> String {
+    let (mut lines, mut line) = (String::new(), String::from(" "));
+    for word in text.split(' ') {
+        if line.len() + 1 + word.len() > WIDEST {
+            lines += &line;
+            lines += "\n";
+            line = " ".repeat(3);
+        }
+        line += " ";
+        line += word;
+    }
+    lines + &line + "\n"
 }
 
 #[cfg(test)]
@@ -104,7 +139,7 @@ forbear_delay_seconds_count{pool="nightly",delay_source="curve"} 350
         let row = Row::of("nightly", &seen, &Scrape::read(TEXT), [0.38, 1.0], conclude(&seen));
         let text = table(&[row]);
         let lines: Vec<_> = text.lines().collect();
-        assert_eq!(lines.len(), 5);
+        assert_eq!((lines[2], lines[3]), ("", "why"));
         assert_eq!(lines[0].find("conclusion"), lines[1].find("change the backoff"));
         let cells: Vec<_> = lines[1].split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
         assert_eq!(cells[..4], ["nightly", "1000", "90%", "1.35"]);
@@ -112,6 +147,14 @@ forbear_delay_seconds_count{pool="nightly",delay_source="curve"} 350
         assert_eq!(cells[5], "curve 350x0.10s");
         assert_eq!(cells[6], "38% (100%)");
         assert!(lines[4].starts_with("  nightly: the quota would do"));
+    }
+
+    #[test]
+    fn prose_ends_its_lines_in_time_and_loses_no_word() {
+        let text = "words of several lengths ".repeat(40);
+        let lines = wrapped(text.trim_end());
+        assert!(lines.lines().count() > 5 && lines.lines().all(|line| line.len() <= WIDEST), "{lines}");
+        assert!(lines.split_whitespace().eq(text.split_whitespace()));
     }
 
     #[test]

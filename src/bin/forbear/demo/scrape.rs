@@ -9,6 +9,7 @@ pub(crate) type Labels<'a> = &'a [(&'a str, &'a str)];
 #[derive(Debug, Default)]
 pub(crate) struct Scrape(Vec<Series>);
 
+/// One line: a name, its labels, a value.
 #[derive(Debug)]
 struct Series {
     name: String,
@@ -45,11 +46,13 @@ impl Scrape {
             .find_map(|series| series.label(key))
     }
 
+    /// The sum over all series of this name with these labels.
     fn total(&self, metric: Metric, suffix: &str, labels: Labels<'_>) -> f64 {
         // Not `sum`: the sum of nothing is -0.
         self.matching(metric.row().prometheus, suffix, labels).fold(0.0, |total, series| total + series.value)
     }
 
+    /// The series whose name is `name` and then `suffix`, with at least these labels.
     fn matching<'s>(&'s self, name: &'s str, suffix: &'s str, labels: Labels<'s>) -> impl Iterator<Item = &'s Series> {
         self.0.iter().filter(move |series| {
             series.name.strip_prefix(name) == Some(suffix)
@@ -59,6 +62,7 @@ impl Scrape {
 }
 
 impl Series {
+    /// The value of a label.
     fn label(&self, key: &str) -> Option<&str> {
         self.labels.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
     }

@@ -32,17 +32,23 @@ const USUAL_PORT: u16 = 9464;
 
 /// The services at work.
 pub(crate) struct Stage {
+    /// The endpoint, and the text it serves.
     prometheus: Prometheus,
+    /// The services, each with what was seen of it.
     cast: Vec<(Service, History)>,
+    /// Starts with the services.
     clock: Clock,
     /// How long the services have been called.
     called_for: Duration,
+    /// Tells the services that no more calls come.
     stop: watch::Sender<bool>,
+    /// The services, until their last call has ended.
     work: JoinSet<()>,
     progress: Progress,
     ctrl_c: CtrlC,
 }
 
+/// Ends when ctrl-c is pressed, once.
 type CtrlC = Pin<Box<dyn Future<Output = io::Result<()>>>>;
 
 impl Stage {
@@ -71,7 +77,7 @@ impl Stage {
 
     /// Says what runs, and where to look.
     pub(crate) fn announce(&self) {
-        println!("Three services call providers that throttle; a minute lasts {MINUTE:?} here.");
+        println!("Three services call providers that throttle; here a minute lasts {MINUTE:?}.");
         for (service, _) in &self.cast {
             let gate = if service.gate.is_on() { "on" } else { "off" };
             println!(
@@ -113,6 +119,7 @@ impl Stage {
         table(&rows.collect::<Vec<_>>())
     }
 
+    /// Looks until then, or until ctrl-c. Says whether it came to its end.
     async fn watch(&mut self, until: Option<Duration>) -> bool {
         let mut next = self.clock.now();
         let broken_off = loop {
@@ -146,6 +153,7 @@ impl Stage {
         self.progress.show(at, until, &lines);
     }
 
+    /// What `/metrics` would answer now.
     fn scrape(&self) -> Scrape {
         Scrape::read(&self.prometheus.render())
     }

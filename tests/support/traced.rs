@@ -1,4 +1,5 @@
-//! A subscriber that remembers spans and log events as text.
+//! A subscriber that remembers spans and log events as text: for tests.
+#![allow(dead_code, reason = "each of its users needs a part of it")]
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -57,12 +58,34 @@ impl Traced {
         (traced, guard)
     }
 
+    /// The same without spans.
+    pub(crate) fn events_only() -> (Self, tracing::subscriber::DefaultGuard) {
+        let traced = Self::default();
+        let filter = tracing_subscriber::filter::filter_fn(|metadata| metadata.is_event());
+        let subscriber = Registry::default().with(filter).with(traced.clone());
+        (traced, tracing::subscriber::set_default(subscriber))
+    }
+
     /// The spans as a tree, with their fields, then their events.
     pub(crate) fn tree(&self) -> String {
         let kept = self.0.lock().unwrap();
         let mut text = String::new();
         kept.write(&mut text, None, 0);
         text
+    }
+
+    /// The spans as a tree, with their names and how they ended.
+    pub(crate) fn outline(&self) -> String {
+        const ENDINGS: [&str; 4] = ["number=", "outcome=", "result=", "source="];
+        let tree = self.tree();
+        let outline = tree.lines().filter(|line| !line.trim_start().starts_with('-')).map(|line| {
+            let indent = line.len() - line.trim_start().len();
+            let words = line.split_whitespace();
+            let kept =
+                words.enumerate().filter(|(place, word)| *place == 0 || ENDINGS.iter().any(|e| word.contains(e)));
+            format!("{:indent$}{}\n", "", kept.map(|(_, word)| word).collect::<Vec<_>>().join(" "))
+        });
+        outline.collect()
     }
 
     /// Names and levels of all log events.

@@ -1,0 +1,148 @@
+//! One case a line, one line each back.
+
+use std::fmt;
+
+use forbear::core::moment::WallTime;
+use http::HeaderMap;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+
+use super::case::{Case, instant};
+use super::{object, table};
+
+/// Reads one line at `now`, unless it says when. `Err` holds the line that tells what is wrong with it.
+pub(super) fn answer(line: &[u8], now: WallTime) -> Result<String, String> {
+    let fields: Fields = serde_json::from_slice(line)
+        .map_err(|error| object::of_error(&Value::Null, &format!("not a JSON object: {error}")))?;
+    let id = fields.get("id").cloned().unwrap_or(Value::Null);
+    read(&fields, &id, now).map_err(|error| object::of_error(&id, &error))
+}
+
+fn read(fields: &Fields, id: &Value, now: WallTime) -> Result<String, String> {
+    let provider = fields.get("provider").and_then(Value::as_str).ok_or("`provider` should be a string")?;
+    let table = table(provider)?;
+    let status = fields.get("status").and_then(Value::as_u64).and_then(|status| u16::try_from(status).ok());
+    let status = status.filter(|status| (100..1000).contains(status)).ok_or("`status` should be 100 to 999")?;
+    let now = match fields.get("now") {
+        None | Some(Value::Null) => now,
+        Some(Value::String(text)) => instant(text).map_err(|error| format!("`now`: {error}"))?,
+        Some(_) => return Err("`now` should be a string".to_owned()),
+    };
+    let body = match fields.get("body") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) => Some(text.clone().into_bytes()),
+        Some(_) => return Err("`body` should be a string or null".to_owned()),
+    };
+    let mut case = Case { status, headers: HeaderMap::new(), body };
+    for (name, value) in &fields.headers {
+        match value {
+            Value::String(line) => case.header(name, line.as_bytes()),
+            Value::Array(lines) if lines.iter().all(Value::is_string) => {
+                lines.iter().filter_map(Value::as_str).for_each(|line| case.header(name, line.as_bytes()));
+            }
+            _ => return Err(format!("the header {name:?} should be a string or an array of strings")),
+        }
+    }
+    Ok(object::of_case(id, &case.read(&table, now).signal))
+}
+
+/// The fields of a line. Headers are kept as they stand: names may repeat, also in other letters.
+#[derive(Default)]
+struct Fields {
+    others: Vec<(String, Value)>,
+    headers: Vec<(String, Value)>,
+}
+
+impl Fields {
+    fn get(&self, name: &str) -> Option<&Value> {
+        self.others.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+}
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(FieldsVisitor)
+    }
+}
+
+struct FieldsVisitor;
+
+impl<'de> Visitor<'de> for FieldsVisitor {
+    type Value = Fields;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object with `id`, `provider`, `status`, `headers`, `body`, `now`")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Fields, M::Error> {
+        let mut fields = Fields::default();
+        while let Some(key) = map.next_key::<String>()? {
+            if key == "headers" {
+                fields.headers = map.next_value::<Option<Pairs>>()?.map_or_else(Vec::new, |pairs| pairs.0);
+            } else {
+                fields.others.push((key, map.next_value()?));
+            }
+        }
+        Ok(fields)
+    }
+}
+
+/// An object as pairs, in its own order.
+struct Pairs(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Pairs {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(PairsVisitor)
+    }
+}
+
+struct PairsVisitor;
+
+impl<'de> Visitor<'de> for PairsVisitor {
+    type Value = Pairs;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object of headers")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Pairs, M::Error> {
+        let mut pairs = Vec::new();
+        while let Some(pair) = map.next_entry()? {
+            pairs.push(pair);
+        }
+        Ok(Pairs(pairs))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(line: &str) -> String {
+        let (Ok(text) | Err(text)) = answer(line.as_bytes(), WallTime::default());
+        text
+    }
+
+    #[test]
+    fn one_line_tells_the_seven_things_in_order() {
+        assert_eq!(
+            said(r#"{"id":"a","provider":"generic","status":429,"headers":{"Retry-After":["5","7"]},"body":null}"#),
+            r#"{"id":"a","limit_class":"unknown","token_kind":null,"retryable":true,"delay_s":7.0,"delay_from":"retry-after","scope":null}"#,
+        );
+    }
+
+    #[test]
+    fn names_that_differ_by_case_are_one_field() {
+        let line = r#"{"id":1,"provider":"generic","status":429,"headers":{"Retry-After":"5","retry-after":"7"}}"#;
+        assert!(said(line).contains(r#""delay_s":7.0"#), "{}", said(line));
+    }
+
+    #[test]
+    fn a_bad_line_is_told_with_its_id() {
+        assert_eq!(said("nonsense").split_at(21).0, r#"{"id":null,"error":"n"#);
+        let unknown = said(r#"{"id":"b","provider":"opneai","status":429}"#);
+        assert!(unknown.starts_with(r#"{"id":"b","error":"#) && unknown.contains("openai"), "{unknown}");
+        assert!(said(r#"{"id":"c","provider":"generic","status":"x"}"#).contains("`status` should be"));
+        assert!(said(r#"{"id":"d","provider":"generic","status":429,"headers":{"a":1}}"#).contains("header"));
+    }
+}

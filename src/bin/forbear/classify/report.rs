@@ -1,0 +1,173 @@
+//! Readings in plain words.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use forbear::core::rule::Table;
+use forbear::core::signal::{LimitClass, Part, Quotas, Reading, Scope, Signal, TokenKind};
+
+/// All that one answer says, for a person.
+pub(super) fn of_reading(table: &Table, reading: &Reading) -> String {
+    let signal = &reading.signal;
+    let status = signal.status.map_or_else(String::new, |status| format!(" {status}"));
+    let mut text = format!("{}{status}: {}\n\n", table.id, meaning(signal));
+    let mut row = |name: &str, value: &str| {
+        let _ = writeln!(text, "  {name:<9} {value}");
+    };
+    row("class", &class(signal));
+    row("then", &advice(signal));
+    if let Some(stated) = signal.stated {
+        let part = match stated.part {
+            Part::Header => "header",
+            Part::Body => "field",
+        };
+        row("told by", &format!("the {part} {}: {}", stated.place, human(stated.delay)));
+    } else if signal.failed {
+        row("told by", "nothing: no wait is stated");
+    }
+    row("shuts", &shuts(table, signal));
+    if let Some(part) = signal.unreadable {
+        row("note", &format!("this provider normally tells more: its {part} could not be read as expected"));
+    }
+    text + &quotas(&reading.quotas)
+}
+
+/// The answer in one sentence.
+fn meaning(signal: &Signal) -> &'static str {
+    if !signal.failed {
+        return "a success.";
+    }
+    if signal.larger_than_limit {
+        return "this request alone asks for more than the limit grants.";
+    }
+    match signal.class {
+        LimitClass::None if signal.retryable => "a failure that is no limit and may pass.",
+        LimitClass::None => "a failure that is no limit and will not pass by waiting.",
+        LimitClass::RequestRate => "too many requests in the window.",
+        LimitClass::TokenThroughput => "too many tokens in the window.",
+        LimitClass::Daily => "the day's quota is used up.",
+        LimitClass::Concurrency => "too many requests at the same time.",
+        LimitClass::Overload => "the provider is short of capacity; a larger quota would not help.",
+        LimitClass::Spend => "credit, budget or plan is used up; a person must act.",
+        LimitClass::Unknown => "a limit was hit, and the answer does not say which.",
+    }
+}
+
+fn class(signal: &Signal) -> String {
+    match signal.token_kind {
+        Some(TokenKind::Total) => format!("{}, tokens of both sides", signal.class),
+        Some(kind) => format!("{}, {kind} tokens", signal.class),
+        None => signal.class.to_string(),
+    }
+}
+
+/// What a call does about it.
+pub(super) fn advice(signal: &Signal) -> String {
+    let until =
+        signal.stated.map_or_else(String::new, |stated| format!(", to be tried again after {}", human(stated.delay)));
+    match signal {
+        Signal { failed: false, .. } => "nothing to do".to_owned(),
+        Signal { class: LimitClass::Spend, .. } => "give up at once, until a person has acted".to_owned(),
+        Signal { larger_than_limit: true, .. } => "give up at once: send a smaller request".to_owned(),
+        Signal { class: LimitClass::Daily, .. } => format!("give up at once{until}"),
+        Signal { retryable: false, .. } => "give up at once: the same request will fail again".to_owned(),
+        Signal { stated: Some(stated), .. } if stated.delay.is_zero() => {
+            "try again after the policy's own curve; the stated wait is over".to_owned()
+        }
+        Signal { stated: Some(stated), .. } => format!("try again, not before {} are over", human(stated.delay)),
+        Signal { ambiguous: true, .. } => {
+            "try again after the policy's own curve, if the request may be sent twice".to_owned()
+        }
+        _ => "try again after the policy's own curve".to_owned(),
+    }
+}
+
+fn shuts(table: &Table, signal: &Signal) -> String {
+    let pool = signal.scope.map_or_else(
+        || "the caller's own pool".to_owned(),
+        |scope| format!("the pool of the {}{}", level(scope), with_those_below(table, scope)),
+    );
+    match signal.class {
+        LimitClass::None => "no pool".to_owned(),
+        _ if signal.larger_than_limit => "no pool".to_owned(),
+        LimitClass::Concurrency => format!("no pool; {pool} lets fewer in at a time"),
+        _ => pool,
+    }
+}
+
+fn with_those_below(table: &Table, scope: Scope) -> &'static str {
+    if table.scopes.last() == Some(&scope) { "" } else { ", and all below it" }
+}
+
+const fn level(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Org => "organisation",
+        Scope::Project => "project",
+        Scope::Region => "region",
+        Scope::Deployment => "deployment",
+        Scope::Model => "model",
+        Scope::Key => "key",
+        Scope::Endpoint => "endpoint",
+    }
+}
+
+fn quotas(quotas: &Quotas) -> String {
+    if quotas.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("\n  {:<14} {:<7} {:>12} {:>12}  resets in\n", "quota", "window", "limit", "remaining");
+    let number = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
+    for quota in quotas.iter() {
+        let reset = quota.reset.map_or_else(|| "-".to_owned(), human);
+        let _ = writeln!(
+            text,
+            "  {:<14} {:<7} {:>12} {:>12}  {reset}",
+            quota.dimension,
+            quota.window,
+            number(quota.limit),
+            number(quota.remaining)
+        );
+    }
+    text
+}
+
+/// A duration as people write it.
+fn human(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0 if duration.is_zero() => "0 s".to_owned(),
+        0 => format!("{} ms", duration.as_millis().max(1)),
+        1..120 => format!("{} s", (duration.as_secs_f64() * 1_000.0).round() / 1_000.0),
+        120..7_200 => format!("{} min {} s", seconds / 60, seconds % 60),
+        7_200..172_800 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
+        _ => format!("{} days {} h", seconds / 86_400, seconds % 86_400 / 3_600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use forbear::core::moment::WallTime;
+    use forbear::provider;
+
+    use super::super::raw;
+    use super::*;
+
+    #[test]
+    fn an_answer_is_told_in_plain_words() {
+        let text = b"HTTP/2 429\r\nretry-after-ms: 3890\r\nx-ratelimit-remaining-tokens: 0\r\n\r\n\
+            {\"error\":{\"message\":\"Rate limit reached for gpt-4o on tokens per min (TPM).\"}}";
+        let table = provider::openai();
+        let case = raw::parse(text).expect("a response");
+        let report = of_reading(&table, &case.read(&table, WallTime::default()));
+        assert_eq!(
+            report,
+            "openai 429: too many tokens in the window.\n\n  \
+             class     token_throughput, tokens of both sides\n  \
+             then      try again, not before 3.89 s are over\n  \
+             told by   the header retry-after-ms: 3.89 s\n  \
+             shuts     the pool of the model\n\n  \
+             quota          window         limit    remaining  resets in\n  \
+             tokens         minute             -            0  -\n"
+        );
+    }
+}

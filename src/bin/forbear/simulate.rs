@@ -1,0 +1,151 @@
+//! `forbear simulate`: a scenario in, what became of its calls out.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use forbear::core::moment::WallTime;
+use forbear::simulate::{Scenario, Scrape, Simulation, simulate_lines};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Simulate a provider, its callers and the engine between them, in virtual time
+#[derive(Args)]
+#[command(after_help = EXAMPLE)]
+pub(crate) struct Simulate {
+    /// The scenario, as JSON; standard input without it
+    file: Option<PathBuf>,
+    /// One scenario a line in, one result a line out, in order, on all cores
+    #[arg(long, conflicts_with_all = ["openmetrics", "plot"])]
+    jsonl: bool,
+    /// Write the metrics of the run here, ready for `promtool tsdb create-blocks-from openmetrics`
+    #[arg(long, value_name = "FILE")]
+    openmetrics: Option<PathBuf>,
+    /// How far apart in virtual time the metrics are scraped: `15s`, `1m`
+    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = duration, requires = "openmetrics")]
+    scrape: Duration,
+    /// What time it is at the start of the run: seconds since 1970, or as in 2026-01-01T00:00:00Z
+    #[arg(long, value_name = "TIME", default_value = "2026-01-01T00:00:00Z", value_parser = start, requires = "openmetrics")]
+    start: WallTime,
+    /// Draw arrivals, admissions, throttles and quota over time into this file, as SVG
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+const EXAMPLE: &str = r#"Example: a thousand calls within two seconds, at a provider that grants 200 a minute
+
+  echo '{"provider": {"requests_per_minute": 200, "algorithm": "fixed_window"},
+         "callers": {"arrivals": {"burst": {"size": 1000, "within_s": 2}}}}' | forbear simulate
+
+Every field may be left out. The fields and their defaults are those of forbear::simulate::Scenario."#;
+
+/// Carries the verb out.
+pub(crate) fn run(simulate: &Simulate) -> ExitCode {
+    match simulate.simulate() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("forbear simulate: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+impl Simulate {
+    fn simulate(&self) -> Result<(), Failure> {
+        let mut input = self.input()?;
+        let mut output = BufWriter::new(io::stdout().lock());
+        if self.jsonl {
+            let workers = std::thread::available_parallelism().map_or(1, usize::from);
+            simulate_lines(input, &mut output, workers, &mut progress())?;
+            return Ok(());
+        }
+        let mut json = String::new();
+        input.read_to_string(&mut json)?;
+        let scenario: Scenario = json.parse()?;
+        let mut simulation = Simulation::of(&scenario);
+        if self.openmetrics.is_some() {
+            let mut scrape = Scrape::default();
+            (scrape.start, scrape.every) = (self.start, self.scrape);
+            simulation = simulation.scraped(scrape);
+        }
+        if self.plot.is_some() {
+            simulation = simulation.plotted();
+        }
+        let run = simulation.run()?;
+        if let Some(path) = &self.openmetrics {
+            let scraped = run.scraped.as_ref().ok_or("the pacer has no metrics: leave --openmetrics out")?;
+            write_to(path, |file| scraped.write(file))?;
+        }
+        if let (Some(path), Some(plot)) = (&self.plot, &run.plot) {
+            write_to(path, |file| file.write_all(plot.as_bytes()))?;
+        }
+        serde_json::to_writer_pretty(&mut output, &run.outcome)?;
+        writeln!(output)?;
+        output.flush()?;
+        Ok(())
+    }
+
+    fn input(&self) -> Result<Box<dyn BufRead + Send>, Failure> {
+        Ok(match &self.file {
+            None => Box::new(BufReader::new(io::stdin())),
+            Some(file) => {
+                let opened = File::open(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
+                Box::new(BufReader::new(opened))
+            }
+        })
+    }
+}
+
+fn write_to(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), Failure> {
+    let written = File::create(path).and_then(|file| {
+        let mut file = BufWriter::new(file);
+        write(&mut file)?;
+        file.flush()
+    });
+    written.map_err(|error| format!("{} cannot be written: {error}", path.display()).into())
+}
+
+/// `15s`, `1m`, `1h`, or a number of seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = match text.strip_suffix(['s', 'm', 'h']) {
+        Some(number) => (
+            number,
+            if text.ends_with('s') {
+                1
+            } else if text.ends_with('m') {
+                60
+            } else {
+                3_600
+            },
+        ),
+        None => (text, 1),
+    };
+    let number: u32 = number.parse().map_err(|_| "a whole number of seconds, or as in 15s, 1m, 1h".to_owned())?;
+    Ok(Duration::from_secs(u64::from(number) * unit))
+}
+
+/// Seconds since 1970, or RFC 3339.
+fn start(text: &str) -> Result<WallTime, String> {
+    let seconds = text.parse().ok().or_else(|| {
+        let date = OffsetDateTime::parse(text, &Rfc3339).ok()?;
+        u64::try_from(date.unix_timestamp()).ok()
+    });
+    let seconds = seconds.ok_or("seconds since 1970, or as in 2026-01-01T00:00:00Z")?;
+    Ok(WallTime::since_epoch(Duration::from_secs(seconds)))
+}
+
+/// Says how far it has come, on a terminal.
+fn progress() -> impl FnMut(u64) {
+    let shown = io::stderr().is_terminal();
+    move |done| {
+        if shown && done % 100 == 0 {
+            eprint!("\r{done} scenarios");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Running a scenario, and watching it.
+
+use std::time::Duration;
+
+use crate::core::moment::Moment;
+use crate::core::setting::{InvalidSetting, within};
+use crate::simulate::pacer;
+use crate::simulate::plan::Plan;
+use crate::simulate::plot;
+use crate::simulate::scenario::{Engine, Scenario};
+use crate::simulate::scrape::{Fleet, Scrape, Scraped};
+use crate::simulate::tally::Outcome;
+use crate::simulate::timeline::Timeline;
+use crate::simulate::world::World;
+
+const SHORTEST_SCRAPE: Duration = Duration::from_secs(1);
+const LONGEST_SCRAPE: Duration = Duration::from_secs(3_600);
+
+/// Runs a scenario to the end of its last call.
+///
+/// # Errors
+/// The first setting outside its range.
+pub fn simulate(scenario: &Scenario) -> Result<Outcome, InvalidSetting> {
+    Ok(Simulation::of(scenario).run()?.outcome)
+}
+
+/// A scenario to be run, and what is to be kept of the run beside its outcome.
+///
+/// ```
+/// use forbear::simulate::{Scenario, Scrape, Simulation};
+/// let scenario: Scenario = r#"{"provider": {"requests_per_minute": 60}, "measured_s": 60}"#.parse()?;
+/// let run = Simulation::of(&scenario).scraped(Scrape::default()).plotted().run()?;
+/// assert!(run.plot.is_some_and(|svg| svg.starts_with("<svg")));
+/// let mut text = Vec::new();
+/// run.scraped.expect("asked for").write(&mut text)?;
+/// assert!(text.ends_with(b"# EOF\n"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "a simulation is run by `run`"]
+pub struct Simulation<'a> {
+    scenario: &'a Scenario,
+    scrape: Option<Scrape>,
+    plots: bool,
+}
+
+/// What a run gave.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Run {
+    /// What became of the calls.
+    pub outcome: Outcome,
+    /// The metrics, if they were asked for; the ideal engine has none.
+    pub scraped: Option<Scraped>,
+    /// The picture, if it was asked for, as SVG.
+    pub plot: Option<String>,
+}
+
+impl<'a> Simulation<'a> {
+    /// A run of this scenario.
+    pub const fn of(scenario: &'a Scenario) -> Self {
+        Self { scenario, scrape: None, plots: false }
+    }
+
+    /// Scrapes the metrics of each replica, every 1 s to 1 h.
+    pub const fn scraped(mut self, scrape: Scrape) -> Self {
+        self.scrape = Some(scrape);
+        self
+    }
+
+    /// Draws arrivals, admissions, throttles and what is left of the quota over time.
+    pub const fn plotted(mut self) -> Self {
+        self.plots = true;
+        self
+    }
+
+    /// Runs it to the end of its last call.
+    ///
+    /// # Errors
+    /// The first setting outside its range.
+    pub fn run(self) -> Result<Run, InvalidSetting> {
+        let plan = Plan::of(self.scenario)?;
+        if let Some(scrape) = self.scrape {
+            within("scrape.every", scrape.every, SHORTEST_SCRAPE..=LONGEST_SCRAPE, "1s to 1h")?;
+        }
+        let mut timeline = self.plots.then(Timeline::new);
+        let (outcome, scraped) = match plan.engine {
+            Engine::Pacer => (pacer::pace(&plan, timeline.as_mut())?, None),
+            Engine::Forbear => self.run_engine(&plan, timeline.as_mut())?,
+        };
+        let plot = timeline.map(|timeline| plot::svg(&timeline, &plan));
+        Ok(Run { outcome, scraped, plot })
+    }
+
+    fn run_engine(
+        &self,
+        plan: &Plan,
+        timeline: Option<&mut Timeline>,
+    ) -> Result<(Outcome, Option<Scraped>), InvalidSetting> {
+        let fleet = self.scrape.map(|scrape| (scrape, Fleet::of(plan.callers.replicas)));
+        let ears = fleet.as_ref().map(|(_, fleet)| fleet.ears()).unwrap_or_default();
+        let mut world = World::new(plan, Duration::ZERO, ears, timeline)?;
+        let scraped = match &fleet {
+            Some((scrape, fleet)) => Some(fleet.run(&mut world, *scrape)),
+            None => {
+                world.advance(Moment::NEVER);
+                None
+            }
+        };
+        Ok((world.outcome(), scraped))
+    }
+}
