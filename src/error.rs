@@ -121,7 +121,8 @@ impl<R> Error<R> {
         self.outcome() == CallOutcome::NotRetryable
     }
 
-    /// The last outcome, whole; `None` when the last attempt was cut or none was made.
+    /// The last outcome, whole; `None` when the last attempt was cut, when none was made, and when the call ended while it
+    /// waited for another: what an attempt returned is not kept while its call sleeps.
     #[must_use]
     pub fn last(&self) -> Option<&R> {
         self.inner.last.as_ref()

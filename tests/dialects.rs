@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use forbear::core::moment::WallTime;
+use forbear::core::observation::Observation;
 use forbear::core::signal::LimitClass;
 use forbear::provider;
 
@@ -29,4 +31,16 @@ fn an_unknown_provider_is_answered_with_the_known_ones_closest_first() {
     assert_eq!(provider::closest("opneai").first(), Some(&"openai"));
     assert_eq!(provider::closest("azure").first(), Some(&"azure-openai"));
     assert_eq!(provider::closest("").len(), provider::all().len());
+}
+
+/// Found by the fuzzer: a rule about the status 424 had made an empty balance retryable.
+#[test]
+fn spend_is_never_retryable_whatever_status_it_comes_under() {
+    let body = br#"{"error":{"message":"You exceeded your current quota.","code":"insufficient_quota"}}"#;
+    for table in provider::all() {
+        for status in [200, 400, 402, 403, 408, 424, 429, 500, 503, 529] {
+            let signal = table.read(&Observation::status(status).body(body), WallTime::default()).signal;
+            assert!(signal.class != LimitClass::Spend || !signal.retryable, "{} {status}", table.id);
+        }
+    }
 }

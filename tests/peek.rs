@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use forbear::{Forbear, LimitClass, Peek, PeekBody, Policy, Pool, peek, provider};
+use forbear::{Forbear, Peek, PeekBody, Policy, Pool, peek, provider};
 use http::{HeaderMap, Response};
 use http_body::{Body, Frame, SizeHint};
 use tokio::time::Instant;
@@ -234,6 +234,7 @@ async fn an_operation_whose_body_hangs_is_cut_at_the_attempts_end() {
 #[cfg(feature = "reqwest")]
 mod with_reqwest {
     use super::*;
+    use forbear::LimitClass;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpListener;
 

@@ -9,7 +9,8 @@ use crate::core::dice::Dice;
 use crate::core::merge::{End, Shut, merge};
 use crate::core::moment::Moment;
 use crate::core::pace::Pace;
-use crate::core::signal::{LimitClass, Signal};
+use crate::core::signal::{LimitClass, Quotas, Signal};
+use crate::core::supply::{Supply, is_request_rate};
 
 /// A stated end further away than this is cut: a hostile or mistaken "one year" must not outlive an hour unprobed.
 const LONGEST_SHUT: Duration = Duration::from_secs(3_600);
@@ -109,7 +110,7 @@ pub struct Gate {
     last_shut: Option<Moment>,
     last_throttle: Moment,
     floor: Duration,
-    known_interval: Option<Duration>,
+    supply: Supply,
     /// The latest end that was stated since the pool last reopened: an assumed end may cover it for a while, not undo it.
     stated: Option<Shut>,
 }
@@ -125,14 +126,43 @@ impl Gate {
             last_shut: None,
             last_throttle: Moment::START,
             floor,
-            known_interval: None,
+            supply: Supply::new(),
             stated: None,
         }
     }
 
-    /// Tells the time one request is granted per by the pool's known request limit.
-    pub fn know_interval(&mut self, interval: Duration) {
-        self.known_interval = Some(interval);
+    /// Tells the pool's limit on requests: `amount` per `window`, shared by `replicas` processes that do not know of each
+    /// other. A pool that was shut is let back in as fast as this allows.
+    pub fn know_limit(&mut self, amount: u64, window: Duration, replicas: u32) {
+        self.supply.know(amount, window, replicas);
+    }
+
+    /// Tells what an answer says of quotas: of a throttle, how the limit comes back; of a success, when its window ends. To
+    /// be called before [`Gate::throttled`] with the same signal.
+    pub fn read(&mut self, quotas: &Quotas, signal: &Signal, now: Moment, dice: &mut impl Dice) {
+        let State::Paced(pace, _) = &mut self.state else {
+            self.supply.read(quotas, signal, None, now);
+            return;
+        };
+        self.supply.read(quotas, signal, pace.window_ends(), now);
+        let reading = quotas.iter().find(|reading| is_request_rate(reading));
+        let Some(reading) = reading.filter(|_| !signal.failed) else { return };
+        if pace.is_even() && self.supply.has_much_left(reading) {
+            *pace = Pace::new(now, self.supply.plan(), dice);
+        }
+        if let Some(reset) = reading.reset {
+            pace.window_told(now.after(reset), now, dice);
+        }
+    }
+
+    /// What the pool is, or was last, shut for.
+    #[must_use]
+    pub const fn held_for(&self) -> LimitClass {
+        match &self.state {
+            State::Flowing => LimitClass::None,
+            State::Paced(_, class) => *class,
+            State::Shut { shut, .. } => shut.class,
+        }
     }
 
     /// The current round.
@@ -200,6 +230,13 @@ impl Gate {
         }
         self.catch_up(now, dice);
         if now >= self.last_throttle.after(STRIKES_FADE_AFTER) {
+            self.strikes = 0;
+        }
+        if let State::Paced(pace, _) = &self.state
+            && let Some(rate) = pace.throttled_at(self.last_shut.unwrap_or_default(), now)
+            && self.supply.learn(rate)
+        {
+            // It served some before it throttled: the guess before was long enough.
             self.strikes = 0;
         }
         self.last_throttle = now;
@@ -273,7 +310,7 @@ impl Gate {
             State::Paced(_, class) => class,
             State::Flowing => LimitClass::None,
         };
-        self.state = State::Paced(Pace::from(now, self.known_interval, dice), class);
+        self.state = State::Paced(Pace::new(now, self.supply.plan(), dice), class);
     }
 
     /// What time alone has changed.
@@ -286,7 +323,7 @@ impl Gate {
             let reopens_at = probe_good.map_or(shut.until, |good| good.min(shut.until));
             if now >= reopens_at {
                 self.stated = None;
-                self.state = State::Paced(Pace::from(reopens_at, self.known_interval, dice), shut.class);
+                self.state = State::Paced(Pace::new(reopens_at, self.supply.plan(), dice), shut.class);
             }
         }
         if let State::Paced(pace, _) = &mut self.state

@@ -21,3 +21,4 @@ pub mod quota_board;
 pub mod rule;
 pub mod setting;
 pub mod signal;
+mod supply;

@@ -39,11 +39,9 @@ impl QuotaBoard {
         &self.readings
     }
 
-    /// The time one request is granted per, from the limit on requests per minute: what headers say beats configuration.
-    ///
-    /// Divided among `replicas`: each sends one request per so many times as long.
+    /// The limit on requests in a window shorter than a day, and that window: what headers say beats configuration.
     #[must_use]
-    pub fn request_interval(&self, replicas: u32) -> Option<Duration> {
+    pub fn request_limit(&self) -> Option<(u64, Duration)> {
         let told = self.readings.iter().find_map(|(reading, _)| match *reading {
             QuotaReading {
                 dimension: Dimension::Requests, window: QuotaWindow::Minute, limit: Some(limit), ..
@@ -57,8 +55,6 @@ impl QuotaBoard {
                 .find(|limit| limit.dimension() == Dimension::Requests && limit.quota_window() != QuotaWindow::Day)?;
             Some((limit.amount(), limit.window()))
         };
-        let (amount, window) = told.or_else(set)?;
-        let amount = u32::try_from(amount).unwrap_or(u32::MAX);
-        if amount == 0 { None } else { Some(window.saturating_mul(replicas) / amount) }
+        told.or_else(set)
     }
 }

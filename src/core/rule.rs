@@ -15,6 +15,7 @@ pub mod tokens;
 pub mod verdict;
 mod wait;
 
+use std::fmt;
 use std::time::Duration;
 
 use http::HeaderMap;
@@ -80,7 +81,7 @@ impl Answer {
 pub type ReadBody = fn(&Table, Option<&HeaderMap>, &[u8], bool, &mut Facts);
 
 /// Everything the engine knows of one provider. Cheap to copy: it refers to constants.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct Table {
     /// Our word for the provider, as in the `provider` label.
@@ -113,6 +114,12 @@ pub struct Table {
     pub tokens: TokenFields,
     /// What the emulator sends, one per class the provider can express.
     pub answers: &'static [Answer],
+}
+
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Table").field("id", &self.id).finish_non_exhaustive()
+    }
 }
 
 /// The default of [`Table::shut_floor`].

@@ -7,7 +7,7 @@ use crate::clock::{Clock, SharedDice};
 use crate::core::gate::{Admission, Gate as Core, Hold, Look, Pass};
 use crate::core::merge::Shut;
 use crate::core::moment::Moment;
-use crate::core::signal::Signal;
+use crate::core::signal::{LimitClass, Signal};
 use crate::event::sink::Listener;
 use crate::event::{Event, GateState, PoolLabels};
 use crate::gate::load::Load;
@@ -101,9 +101,17 @@ impl Node {
         lock(&self.core).look(now, &mut &self.trunk.dice)
     }
 
-    /// Changes what this level's state machine knows.
-    pub(crate) fn with_core(&self, change: impl FnOnce(&mut Core)) {
-        change(&mut lock(&self.core));
+    /// Changes what the state machine of a level (0 = widest) of the path knows.
+    pub(crate) fn with_level(&self, level: usize, change: impl FnOnce(&mut Core)) {
+        if let Some(node) = self.path().get(level) {
+            change(&mut lock(&node.core));
+        }
+    }
+
+    /// What the path's levels are, or were last, shut for: the widest that is names it.
+    pub(super) fn held_for(&self) -> LimitClass {
+        let classes = self.path().into_iter().map(|node| lock(&node.core).held_for());
+        classes.into_iter().find(|class| *class != LimitClass::None).unwrap_or(LimitClass::None)
     }
 
     /// The levels of the path, widest first.

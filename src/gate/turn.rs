@@ -55,7 +55,7 @@ impl<'a> Turn<'a> {
         let hold = match admission {
             Admission::Pass(_) if is_head && in_time => return Ok(probes),
             // Somebody is before us, and will see to us when he goes.
-            Admission::Pass(_) => Hold { ask_again: now, class: LimitClass::None, shut: None },
+            Admission::Pass(_) => Hold { ask_again: now, class: self.node.held_for(), shut: None },
             Admission::Hold(hold) => hold,
         };
         let hopeless = match hold.shut {

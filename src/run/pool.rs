@@ -99,7 +99,7 @@ impl PoolBuilder {
         drop(registry);
         if !self.limits.is_empty() {
             shared.board().configured = self.limits;
-            shared.tell_gate_the_interval();
+            shared.tell_gate_the_limit(shared.level(None));
         }
         Ok(Pool { shared })
     }
@@ -155,7 +155,7 @@ impl Shared {
         }
         let reading = self.table.read_at(observation, &|| self.clock().wall());
         if !reading.quotas.is_empty() {
-            self.note(&reading.quotas, self.clock().now());
+            self.note(&reading.quotas, &reading.signal, self.clock().now());
         }
         reading.signal
     }
@@ -184,18 +184,21 @@ impl Shared {
     }
 
     /// Notes what an answer says of quotas.
-    fn note(&self, quotas: &Quotas, now: Moment) {
+    fn note(&self, quotas: &Quotas, signal: &Signal, now: Moment) {
         self.board().note(quotas, now);
         for reading in quotas.iter() {
             self.tell(now, || Event::QuotaRead { reading: *reading });
         }
-        self.tell_gate_the_interval();
+        let level = self.level(signal.scope);
+        self.tell_gate_the_limit(level);
+        self.node.with_level(level, |core| core.read(quotas, signal, now, &mut self.dice()));
     }
 
-    fn tell_gate_the_interval(&self) {
-        let interval = self.board().request_interval(self.engine.replicas.unwrap_or(1));
-        if let Some(interval) = interval {
-            self.node.with_core(|core| core.know_interval(interval));
+    /// Tells a level of the path what limit this pool's answers, or the application, say it has.
+    fn tell_gate_the_limit(&self, level: usize) {
+        if let Some((amount, window)) = self.board().request_limit() {
+            let replicas = self.engine.replicas.unwrap_or(1);
+            self.node.with_level(level, |core| core.know_limit(amount, window, replicas));
         }
     }
 

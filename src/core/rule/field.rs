@@ -3,6 +3,7 @@
 use crate::core::rule::claim::Claims;
 use crate::core::rule::header::{Axis, When};
 use crate::core::rule::index::same;
+use std::fmt;
 
 /// A value of a body, lent for the moment of reading.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -97,11 +98,16 @@ struct Node {
 }
 
 /// The fields of a table as a tree of keys, built when the program is compiled.
-#[derive(Debug)]
 pub struct Fields {
     pub(crate) rows: [&'static Field; FIELDS],
     next_row: [u8; FIELDS],
     nodes: [Node; NODES],
+}
+
+impl fmt::Debug for Fields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.rows.iter().map(|row| row.path).filter(|path| *path != "body.")).finish()
+    }
 }
 
 impl Fields {

@@ -211,9 +211,9 @@ fn conclude(
         LimitClass::None => status == 408 || plain_server_error,
         _ => true,
     };
-    let told = seen.verdict().filter(|_| class != LimitClass::Spend);
     let by_rules = state.retry.unwrap_or(by_limit) && !larger && !nothing_granted;
-    let retryable = told.unwrap_or(by_rules);
+    // Neither a rule nor a header that some proxy added makes an empty balance retryable.
+    let retryable = class != LimitClass::Spend && seen.verdict().unwrap_or(by_rules);
     let ambiguous = retryable && !throttled && status != 408 && (status >= 500 || status == INSIDE_A_SUCCESS);
     let unresolved = state.limit == Opinion::SomeLimit;
     let scope = state.scope;

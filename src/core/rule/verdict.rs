@@ -6,6 +6,7 @@
 
 use crate::core::rule::index::Lexicon;
 use crate::core::signal::{LimitClass, Scope, TokenKind};
+use std::fmt;
 
 /// Something an answer shows, beside status, words and phrases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +171,6 @@ const PHRASES: usize = 96;
 pub(crate) type RuleSet = u64;
 
 /// The rules of a table, with an index of their words and phrases, built when the program is compiled.
-#[derive(Debug)]
 pub struct Rules {
     pub(crate) rows: [&'static Rule; RULES],
     pub(crate) count: usize,
@@ -180,6 +180,12 @@ pub struct Rules {
     phrase_count: usize,
     /// For each letter whether any phrase begins with it.
     initials: u32,
+}
+
+impl fmt::Debug for Rules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.rows[..self.count].iter()).finish()
+    }
 }
 
 impl Rules {

@@ -101,6 +101,7 @@ fn latest_of(value: &[u8], read: impl Fn(&[u8]) -> Option<When>) -> Option<When>
         let date = date_end.and_then(|date_end| Some((http_date(&value[start..date_end])?, date_end)));
         let (found, stop) = match date {
             Some((date, date_end)) => (Some(When::at(date)), Some(date_end).filter(|&at| at < value.len())),
+            None if trim(member).is_empty() => (None, end),
             None => (read(member), end),
         };
         latest = match (latest, found) {

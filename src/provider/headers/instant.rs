@@ -24,6 +24,11 @@ pub fn http_date(value: &[u8]) -> Option<WallTime> {
     strict_http_date(text).or_else(|| {
         let rest = text.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
         let weekday = &text[..text.len() - rest.len()];
+        // What the three forms have after the day of the week, written short or out.
+        let has_a_form = matches!((weekday.len(), rest.len()), (3, 21 | 26) | (6..=9, 24));
+        if !has_a_form {
+            return None;
+        }
         let named = |day: &&&str| weekday == **day || weekday == &day[..3];
         WEEKDAYS.iter().find(named)?;
         WEEKDAYS.iter().find_map(|day| {

@@ -82,7 +82,7 @@ impl Pool {
             has_shut: false,
         };
         pool.board.configured = configured.to_vec();
-        pool.tell_gate_the_interval();
+        pool.tell_gate_the_limit();
         pool
     }
 
@@ -103,14 +103,15 @@ impl Pool {
     }
 
     /// Notes what an answer says of quotas.
-    pub(super) fn note(&mut self, quotas: &Quotas, now: Moment) {
+    pub(super) fn note(&mut self, quotas: &Quotas, signal: &Signal, now: Moment) {
         self.board.note(quotas, now);
-        self.tell_gate_the_interval();
+        self.tell_gate_the_limit();
+        self.gate.read(quotas, signal, now, &mut self.dice);
     }
 
-    fn tell_gate_the_interval(&mut self) {
-        if let Some(interval) = self.board.request_interval(self.replicas) {
-            self.gate.know_interval(interval);
+    fn tell_gate_the_limit(&mut self) {
+        if let Some((amount, window)) = self.board.request_limit() {
+            self.gate.know_limit(amount, window, self.replicas);
         }
     }
 
@@ -131,7 +132,7 @@ impl Pool {
                     self.leave(place, calendar);
                     return Turn::Passed { probe: pass.probe };
                 }
-                Admission::Pass(_) => Hold { ask_again: now, class: LimitClass::None, shut: None },
+                Admission::Pass(_) => Hold { ask_again: now, class: self.gate.held_for(), shut: None },
                 Admission::Hold(hold) => hold,
             };
             let hopeless = match hold.shut {

@@ -153,7 +153,7 @@ impl World<'_> {
             }
         }
         if let Some(quotas) = quotas {
-            self.pools[process].note(quotas, now);
+            self.pools[process].note(quotas, signal, now);
             for reading in quotas.iter() {
                 self.tell(replica, || Event::QuotaRead { reading: *reading });
             }
