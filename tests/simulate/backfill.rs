@@ -86,7 +86,7 @@ impl Drop for Prometheus {
 fn prometheus_answers_with_the_values_of_the_result() {
     let scenario: Scenario = r#"{
         "measured_s": 9000, "gate": "none", "limit_configured": {"times": 1},
-        "provider": {"requests_per_minute": 30, "quota_headers": true},
+        "provider": {"requests_per_minute": 30, "quota_headers": true, "failures": [{"kind": "auth", "share": 0.02}]},
         "callers": {"arrivals": {"poisson": {"per_minute": 32}}, "replicas": 2, "deadline_s": 20}
     }"#
     .parse()

@@ -13,6 +13,9 @@ const SEEDS: u64 = 3;
 /// Requests, and the drain as a multiple of the ideal.
 type Cell = (f64, f64);
 
+/// What callers do after a refusal, set in a scenario.
+type Manner = fn(&mut Scenario);
+
 fn burst(callers: u32, algorithm: Algorithm, burst_s: Option<f64>) -> Scenario {
     let mut scenario = Scenario::default();
     scenario.measured_s = Some(3.0);
@@ -37,7 +40,7 @@ fn stated_and_a_second(scenario: &mut Scenario) {
 
 fn stated_and_curve(_: &mut Scenario) {}
 
-fn mean(mut scenario: Scenario, manner: fn(&mut Scenario)) -> Cell {
+fn mean(mut scenario: Scenario, manner: Manner) -> Cell {
     manner(&mut scenario);
     let runs = (1..=SEEDS).map(|seed| {
         scenario.seed = Some(seed);
@@ -70,7 +73,7 @@ fn a_thousand_independent_callers_send_and_wait_as_the_burst_table_says() {
     let fixed = burst(1_000, Algorithm::FixedWindow, None);
     let full = burst(1_000, Algorithm::TokenBucket, None);
     let second = burst(1_000, Algorithm::TokenBucket, Some(1.0));
-    let rows: [(&str, fn(&mut Scenario), [Cell; 3]); 3] = [
+    let rows: [(&str, Manner, [Cell; 3]); 3] = [
         ("curve alone", curve, [(5_690.0, 1.54), (5_204.0, 1.27), (6_797.0, 1.30)]),
         ("stated and a second", stated_and_a_second, [(3_000.0, 1.01), (64_431.0, 1.02), (99_773.0, 1.00)]),
         ("stated and curve", stated_and_curve, [(3_000.0, 1.22), (5_112.0, 1.24), (6_674.0, 1.28)]),
