@@ -1,4 +1,9 @@
 //! When calls arrive, one after another.
+//!
+//! Instants are made as they are asked for, so a month of them takes no more memory than a minute; a burst alone is drawn
+//! at once, for its instants have to be put in order. Rates that change are thinned: candidates come at the highest rate
+//! and each is taken with the share the rate has of it then (Lewis and Shedler, 1979,
+//! <https://doi.org/10.1002/nav.3800260304>).
 
 use std::time::Duration;
 
@@ -9,11 +14,15 @@ use crate::simulate::plan::{Pattern, TenantPlan};
 /// Instants in their order, made as they are asked for.
 #[derive(Clone, Debug)]
 pub(super) struct Arrivals {
+    /// Where the instants come from.
     source: Source,
+    /// What is rolled for them.
     dice: SeededDice,
+    /// No instant lies beyond.
     until: Moment,
 }
 
+/// How the instants are made.
 #[derive(Clone, Debug)]
 enum Source {
     /// Random instants, thinned: each candidate of the highest rate is taken with the share the rate has of it then.
@@ -32,8 +41,10 @@ enum Source {
     Listed(Vec<Moment>),
 }
 
+/// How the rate goes up and down.
 #[derive(Clone, Copy, Debug)]
 enum Shape {
+    /// It does not.
     Steady,
     /// On, then off, so far into the period at the start.
     OnOff {
@@ -127,6 +138,7 @@ impl Shape {
     }
 }
 
+/// On for so long, then off, from a random place of the period on.
 fn on_off(on: Duration, off: Duration, dice: &mut SeededDice) -> Shape {
     let period = on + off;
     Shape::OnOff { on, period, ahead: dice.within(period) }

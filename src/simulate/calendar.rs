@@ -1,4 +1,8 @@
 //! What is to happen, in the order of its time.
+//!
+//! Things of the same instant happen in the order in which they were noted, and what they bring about at once happens after
+//! all of them. That is how a runtime of one thread does it: it fires the timers of an instant, then runs the tasks they
+//! woke, then those which these woke.
 
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
@@ -9,18 +13,26 @@ use crate::core::moment::Moment;
 /// Things to happen, each at its moment; of one moment, in the order in which they were noted.
 #[derive(Debug)]
 pub(super) struct Calendar<T> {
+    /// What is to happen later.
     heap: BinaryHeap<Entry<T>>,
+    /// How much was ever noted.
     noted: u64,
+    /// The moment it is.
     now: Moment,
     /// What happens now: things whose moment has come, and behind them what they bring about at once.
     ready: VecDeque<T>,
+    /// What moments are rounded up to, in nanoseconds.
     tick: u64,
 }
 
+/// One thing to happen.
 #[derive(Debug)]
 struct Entry<T> {
+    /// When.
     at: Moment,
+    /// Which it was of those ever noted.
     noted: u64,
+    /// What.
     what: T,
 }
 

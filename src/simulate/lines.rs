@@ -1,4 +1,8 @@
 //! One scenario a line in, one result a line out: in order, on all cores, and never more than a few lines in memory.
+//!
+//! Lines are dealt to the workers in turn and their results are taken in the same turn, so nothing has to be sorted or
+//! numbered. A scenario that takes long holds the others up once the channels are full: then the reader waits, and memory
+//! stays where it is.
 
 use std::io::{self, BufRead, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,6 +53,7 @@ impl From<io::Error> for LinesError {
     }
 }
 
+/// What became of a line.
 type Simulated = Result<Outcome, String>;
 
 /// Runs the scenario of every line of `input`, on `workers` threads, and writes a line of JSON for each to `output`, in the
@@ -89,6 +94,7 @@ pub fn simulate_lines(
     })
 }
 
+/// Hands the lines out in turn, until there are no more or nobody wants them.
 fn read(input: &mut impl BufRead, workers: &[SyncSender<(u64, String)>], stop: &AtomicBool) -> io::Result<()> {
     let (mut number, mut scenarios) = (0, 0);
     let mut line = String::new();
@@ -106,6 +112,7 @@ fn read(input: &mut impl BufRead, workers: &[SyncSender<(u64, String)>], stop: &
     Ok(())
 }
 
+/// Simulates one line after another.
 fn work(lines: &Receiver<(u64, String)>, results: &SyncSender<(u64, Simulated)>) {
     for (number, line) in lines {
         let scenario = line.parse::<Scenario>().map_err(|error| error.to_string());
@@ -116,6 +123,7 @@ fn work(lines: &Receiver<(u64, String)>, results: &SyncSender<(u64, Simulated)>)
     }
 }
 
+/// Takes the results in the turn in which the lines were handed out.
 fn write(
     workers: &[Receiver<(u64, Simulated)>],
     output: &mut impl Write,

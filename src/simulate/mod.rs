@@ -39,8 +39,6 @@
 mod arrivals;
 mod calendar;
 mod chance;
-#[cfg(test)]
-mod differential_tests;
 mod lines;
 mod pacer;
 mod plan;
@@ -58,3 +56,6 @@ pub use run::{Run, Simulation, simulate};
 pub use scenario::*;
 pub use scrape::{Scrape, Scraped};
 pub use tally::{Outcome, Percentiles};
+
+#[cfg(test)]
+mod differential_tests;

@@ -1,5 +1,9 @@
 //! The ideal engine: first come, first served, each call at the first instant the quotas can serve it.
 //!
+//! A call whose turn would come at its deadline or later is dropped as soon as it is at the head, so it holds up nobody. A
+//! call that needs more tokens than are left holds up those behind it, however small: they came later. Concurrency is
+//! kept as well; overload, failures and a spent account do not exist here.
+//!
 //! It knows the provider's own meter, so it is never throttled, and nobody can serve the same calls with the same quotas
 //! sooner in this order. What separates an engine from it is the engine's to gain; what it cannot serve is the quota's.
 
@@ -22,7 +26,9 @@ use crate::simulate::timeline::Timeline;
 /// What happens.
 #[derive(Clone, Copy, Debug)]
 enum Happening {
+    /// A call arrives.
     Arrival,
+    /// Another tenant's request comes.
     Tenant(usize),
     Served {
         ours: Option<Waiter>,
@@ -36,28 +42,45 @@ enum Happening {
 /// A call that waits, or is served.
 #[derive(Clone, Copy, Debug)]
 struct Waiter {
+    /// When it came.
     arrived: Moment,
+    /// When it is too late to serve it.
     deadline: Moment,
+    /// What it costs.
     cost: Cost,
+    /// Whether it came in the measured time.
     measured: bool,
+    /// How long it waited for its turn.
     waited: Duration,
 }
 
 /// One run of the ideal engine.
 struct Pacer<'a> {
+    /// What is simulated.
     plan: &'a Plan,
+    /// What is still to happen.
     calendar: Calendar<Happening>,
+    /// Whose quotas are used.
     provider: Provider,
+    /// The calls still to come.
     arrivals: Arrivals,
+    /// Whether there are any.
     arriving: bool,
+    /// Who else uses the quotas: when, how much, drawn with what.
     tenants: Vec<(Arrivals, Sizes, SeededDice)>,
+    /// How large the calls are.
     sizes: Sizes,
+    /// What their sizes and kinds are drawn with.
     dice: SeededDice,
+    /// Who waits, in the order of arrival.
     queue: VecDeque<Waiter>,
+    /// Our requests that are being served.
     in_flight: usize,
     /// Which setting of the timer is the last.
     set: u64,
+    /// What is found out.
     tally: Tally,
+    /// What is kept for a picture, if one is wanted.
     timeline: Option<&'a mut Timeline>,
 }
 
@@ -98,6 +121,7 @@ fn paced(plan: &Plan, timeline: Option<&mut Timeline>) -> Result<(Tally, Option<
 }
 
 impl Pacer<'_> {
+    /// Lets everything happen until nobody waits and nobody comes.
     fn run(&mut self) {
         self.expect_arrival();
         (0..self.tenants.len()).for_each(|place| self.expect_tenant(place));
@@ -113,11 +137,13 @@ impl Pacer<'_> {
         }
     }
 
+    /// Whether there is anything left to find out.
     fn goes_on(&self) -> bool {
         let shared = !self.tenants.is_empty() && self.calendar.now() < self.plan.measured_until;
         self.arriving || !self.queue.is_empty() || self.in_flight > 0 || shared
     }
 
+    /// Notes when the next call arrives.
     fn expect_arrival(&mut self) {
         match self.arrivals.next() {
             Some(at) => self.calendar.note(at, Happening::Arrival),
@@ -125,12 +151,14 @@ impl Pacer<'_> {
         }
     }
 
+    /// Notes when the tenant asks next.
     fn expect_tenant(&mut self, place: usize) {
         if let Some(at) = self.tenants[place].0.next() {
             self.calendar.note(at, Happening::Tenant(place));
         }
     }
 
+    /// A call arrives, and is served at once if it is alone and there is room.
     fn arrive(&mut self) {
         let now = self.calendar.now();
         self.expect_arrival();
@@ -152,6 +180,7 @@ impl Pacer<'_> {
         }
     }
 
+    /// The tenant asks, and takes what it gets.
     fn tenant_asks(&mut self, place: usize) {
         let now = self.calendar.now();
         let (_, sizes, dice) = &mut self.tenants[place];
@@ -162,6 +191,7 @@ impl Pacer<'_> {
         self.expect_tenant(place);
     }
 
+    /// A request has been served, ours or another's.
     fn served(&mut self, ours: Option<Waiter>) {
         self.provider.finished();
         if let Some(waiter) = ours {
@@ -190,11 +220,13 @@ impl Pacer<'_> {
         }
     }
 
+    /// Looks at the head again at `at`, and not at what was noted before.
     fn look_at(&mut self, at: Moment) {
         self.set += 1;
         self.calendar.note(at, Happening::Look { set: self.set });
     }
 
+    /// The head is not served.
     fn drop_head(&mut self, outcome: CallOutcome) {
         let Some(head) = self.queue.pop_front() else { return };
         if head.measured {
@@ -202,6 +234,7 @@ impl Pacer<'_> {
         }
     }
 
+    /// The head is served now.
     fn serve_head(&mut self) {
         let Some(mut head) = self.queue.pop_front() else { return };
         let now = self.calendar.now();

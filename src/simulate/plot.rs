@@ -1,5 +1,8 @@
 //! A run as a picture: what arrived, what was served and throttled, what was left of the quota, over time.
 //!
+//! The three panels share the axis of time and have a scale each. What was asked of the provider counts whoever asked as
+//! long as it was one of the callers; other tenants show only in what is left of the quota.
+//!
 //! Counts stand on a square-root scale: a burst of a thousand and the three a second after it are both to be seen.
 
 use std::fmt::{self, Write};
@@ -7,12 +10,19 @@ use std::fmt::{self, Write};
 use crate::simulate::plan::Plan;
 use crate::simulate::timeline::{Span, Timeline};
 
+/// The picture's width, in the units of all that follows.
 const WIDTH: f64 = 960.0;
+/// Room for the marks of the axes.
 const LEFT: f64 = 64.0;
+/// Room for half of the last mark of time.
 const RIGHT: f64 = 24.0;
+/// Room for the heading and the first captions.
 const TOP: f64 = 60.0;
+/// How high each panel is.
 const PANEL: f64 = 120.0;
+/// Room between panels, for captions.
 const GAP: f64 = 48.0;
+/// The picture's height, with room for the marks of time.
 const HEIGHT: f64 = TOP + 3.0 * PANEL + 2.0 * GAP + 52.0;
 
 /// Colours that stay apart for eyes that mix red and green (Okabe and Ito, <https://jfly.uni-koeln.de/color/>).
@@ -23,10 +33,13 @@ const QUOTA: &str = "#009e73";
 
 /// One of the pictures above each other.
 struct Panel<'a> {
+    /// What is drawn.
     timeline: &'a Timeline,
+    /// Where its upper edge is.
     top: f64,
     /// What the top edge stands for.
     most: f64,
+    /// How a value becomes a height.
     scale: fn(f64) -> f64,
 }
 
@@ -38,6 +51,7 @@ pub(super) fn svg(timeline: &Timeline, plan: &Plan) -> String {
     out
 }
 
+/// The whole picture: heading, three panels, marks of time.
 fn draw(out: &mut String, timeline: &Timeline, plan: &Plan) -> fmt::Result {
     let spans = &timeline.spans;
     let sum = |count: fn(&Span) -> u32| spans.iter().map(|span| u64::from(count(span))).sum::<u64>();
@@ -79,10 +93,12 @@ fn draw(out: &mut String, timeline: &Timeline, plan: &Plan) -> fmt::Result {
 }
 
 impl Panel<'_> {
+    /// Where the span of this place begins.
     fn x(&self, place: usize) -> f64 {
         LEFT + (WIDTH - LEFT - RIGHT) * place as f64 / self.timeline.spans.len().max(1) as f64
     }
 
+    /// How far down a value stands.
     fn y(&self, value: f64) -> f64 {
         self.top + PANEL * (1.0 - (self.scale)(value) / (self.scale)(self.most))
     }
@@ -122,12 +138,13 @@ impl Panel<'_> {
     /// The least that was left in each span in which anybody asked; between them nobody knows.
     fn line(&self, out: &mut String) -> fmt::Result {
         write!(out, "<path fill=\"none\" stroke=\"{QUOTA}\" stroke-width=\"1.5\" d=\"")?;
-        let mut pen_down = false;
+        let mut known_before = false;
         for (place, span) in self.timeline.spans.iter().enumerate() {
-            let Some(left) = span.quota_left else { continue };
-            let middle = (self.x(place) + self.x(place + 1)) / 2.0;
-            write!(out, "{}{middle:.1} {:.1}", if pen_down { 'L' } else { 'M' }, self.y(left * 100.0))?;
-            pen_down = true;
+            if let Some(left) = span.quota_left {
+                let (x, end, y) = (self.x(place), self.x(place + 1), self.y(left * 100.0));
+                write!(out, "{}{x:.1} {y:.1}H{end:.1}", if known_before { 'L' } else { 'M' })?;
+            }
+            known_before = span.quota_left.is_some();
         }
         writeln!(out, "\"/>")
     }

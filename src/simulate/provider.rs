@@ -13,11 +13,17 @@ use crate::simulate::plan::{KnownQuota, Plan, ProviderPlan, SizePlan};
 /// Limits, their use, and what is told of it.
 #[derive(Debug)]
 pub(super) struct Provider {
+    /// The emulator's limits and their use.
     meter: Meter,
+    /// What its answers tell and how long they take.
     plan: ProviderPlan,
+    /// What overload and failures are drawn with.
     failures: SeededDice,
+    /// What the times of answers are drawn with.
     answers: SeededDice,
+    /// From when on what is served is counted.
     measured_from: Moment,
+    /// Until when.
     measured_until: Moment,
     /// Requests served in the measured time, and their tokens.
     served: (u64, Cost),
@@ -141,6 +147,7 @@ impl Provider {
         })
     }
 
+    /// What a refusal says.
     fn refusal(&self, throttle: &Throttle) -> Signal {
         let told = self.plan.told.tell(throttle, self.plan.class_readable);
         let stated = told.wait.map(|wait| (wait, "retry-after")).or(told.reset.map(|reset| (reset, "ratelimit-reset")));
@@ -162,12 +169,14 @@ pub(super) const fn no_answer() -> Signal {
 /// The sizes of requests.
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
+    /// How they spread.
     plan: SizePlan,
     /// Half of a pair of normal numbers.
     spare: Option<f64>,
 }
 
 impl Sizes {
+    /// Nothing drawn yet.
     pub(super) const fn of(plan: SizePlan) -> Self {
         Self { plan, spare: None }
     }

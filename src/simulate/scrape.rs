@@ -49,6 +49,7 @@ impl Scraped {
 pub(super) struct Fleet(Vec<(String, Totals)>);
 
 impl Fleet {
+    /// A fleet of so many, nothing counted yet.
     pub(super) fn of(replicas: u32) -> Self {
         Self((1..=replicas).map(|number| (format!("replica-{number}"), Totals::new())).collect())
     }

@@ -1,4 +1,7 @@
 //! What happened when, in few enough spans to be drawn.
+//!
+//! Nobody knows before a run how long it will take to its last call. So spans begin short, and whenever there are too many
+//! of them two neighbours become one: memory stays where it is, however long the run.
 
 use std::time::Duration;
 
@@ -10,15 +13,20 @@ const MOST_SPANS: usize = 480;
 /// Arrivals, requests served, requests throttled and the quota left, in spans of equal length from the start of the world.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeline {
+    /// How long each span is.
     pub(crate) span: Duration,
+    /// The spans, the first at the start of the world.
     pub(crate) spans: Vec<Span>,
 }
 
 /// What happened in one span.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Span {
+    /// Calls that arrived.
     pub(crate) arrivals: u32,
+    /// Requests that were served.
     pub(crate) served: u32,
+    /// Requests that a limit refused.
     pub(crate) throttled: u32,
     /// The least that was left of the quota of which least was left, as a share; if anybody asked.
     pub(crate) quota_left: Option<f64>,
@@ -30,21 +38,25 @@ impl Timeline {
         Self { span: Duration::from_secs(1), spans: Vec::new() }
     }
 
+    /// A call arrived.
     pub(super) fn arrived(&mut self, now: Moment) {
         self.at(now).arrivals += 1;
     }
 
+    /// A request came and was served, or throttled, or failed in another way.
     pub(super) fn asked(&mut self, now: Moment, served: bool, throttled: bool) {
         let span = self.at(now);
         span.served += u32::from(served);
         span.throttled += u32::from(throttled);
     }
 
+    /// So much was left of the quota.
     pub(super) fn quota(&mut self, now: Moment, left: Option<f64>) {
         let span = self.at(now);
         span.quota_left = least(span.quota_left, left);
     }
 
+    /// The span of a moment, made if it is not there.
     fn at(&mut self, now: Moment) -> &mut Span {
         loop {
             let place = (now.elapsed_since_start().as_nanos() / self.span.as_nanos()) as usize;
@@ -61,6 +73,7 @@ impl Timeline {
 }
 
 impl Span {
+    /// Neighbouring spans as one.
     fn together(spans: &[Self]) -> Self {
         spans.iter().fold(Self::default(), |sum, span| Self {
             arrivals: sum.arrivals + span.arrivals,
@@ -71,6 +84,7 @@ impl Span {
     }
 }
 
+/// The smaller of what is known.
 fn least(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     a.into_iter().chain(b).reduce(f64::min)
 }

@@ -8,38 +8,52 @@ use crate::simulate::plan::policy::ClassPlan;
 use crate::simulate::plan::{LONGEST, Number, seconds};
 use crate::simulate::scenario::{ArrivalPattern, Callers, Deadline, DeadlineClass, Poisson, PolicySettings, Tokens};
 
+/// How a count that is refused is told to be set.
 const COUNT: &str = "a whole number from 1 to 10^6";
 
 /// Those whose calls are measured.
 #[derive(Clone, Debug)]
 pub(crate) struct CallerPlan {
+    /// When they call.
     pub(crate) pattern: Pattern,
+    /// How many processes they call from.
     pub(crate) replicas: u32,
+    /// How large their calls are.
     pub(crate) sizes: SizePlan,
+    /// The kinds of call there are, one at least.
     pub(crate) classes: Vec<ClassPlan>,
 }
 
 /// When calls arrive; rates are per second.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Pattern {
+    /// Random instants of one rate.
     Poisson { rate: f64 },
+    /// Random instants of this rate for so long, then none for so long.
     OnOff { rate: f64, on: Duration, off: Duration },
+    /// So many at the same instant, each time.
     Batch { size: u32, every: Duration },
+    /// So many within this time, once.
     Burst { size: u32, within: Duration },
+    /// A rate that goes from `low` times itself to `high` times itself and back in each period.
     Diurnal { rate: f64, low: f64, high: f64, period: Duration },
 }
 
 /// How many tokens calls use, and what the engine expects.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SizePlan {
+    /// Half of all calls use fewer.
     pub(crate) median: f64,
+    /// The deviation of the size's logarithm.
     pub(crate) sigma: f64,
+    /// How much of a size is received, 0 to 1.
     pub(crate) output_share: f64,
     /// What the engine expects as a multiple of the truth, if it expects anything.
     pub(crate) bias: Option<f64>,
 }
 
 impl CallerPlan {
+    /// Checks the callers; a burst has to fit into the measured time.
     pub(super) fn of(given: &Callers, policy: &PolicySettings, measured: Duration) -> Result<Self, InvalidSetting> {
         let pattern = given.arrivals.unwrap_or(ArrivalPattern::Poisson(Poisson::default()));
         let replicas = Number("callers.replicas", given.replicas).whole(1_000.0, "a whole number from 1 to 1000")?;
@@ -67,6 +81,7 @@ impl CallerPlan {
 }
 
 impl Pattern {
+    /// Checks what belongs to the pattern that was chosen.
     fn of(given: ArrivalPattern, measured: Duration) -> Result<Self, InvalidSetting> {
         let rate = |field, rate| Ok(Number(field, rate).within(60.0, 0.0..=1e6, "0 to 10^6")? / 60.0);
         let count = |field, count| Ok(Number(field, count).whole(1e6, COUNT)?.unwrap_or(100) as u32);
@@ -116,6 +131,7 @@ impl Pattern {
 }
 
 impl SizePlan {
+    /// Checks the sizes.
     fn of(given: &Tokens) -> Result<Self, InvalidSetting> {
         let bias = Number("callers.tokens.estimate_bias", given.estimate_bias);
         let bias = bias.within(1.0, 0.01..=100.0, "0.01 to 100")?;
@@ -128,6 +144,7 @@ impl SizePlan {
     }
 }
 
+/// The kinds of call: one of its own for a deadline of all, else one for each that is listed.
 fn classes(deadline: Option<&Deadline>, policy: &PolicySettings) -> Result<Vec<ClassPlan>, InvalidSetting> {
     let alone = |deadline| Ok(vec![ClassPlan::of(1.0, "default", deadline, policy)?]);
     let given = match deadline {

@@ -24,16 +24,25 @@ pub(super) const LONGEST: f64 = 31.0 * 86_400.0;
 /// All that a world needs to know.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
+    /// Where all dice come from.
     pub(super) chance: Chance,
+    /// The end of the warm-up.
     pub(super) measured_from: Moment,
+    /// When the last measured call may arrive.
     pub(super) measured_until: Moment,
+    /// The provider.
     pub(super) provider: ProviderPlan,
+    /// Who else uses its quotas.
     pub(super) others: Vec<TenantPlan>,
+    /// Whose calls are measured.
     pub(super) callers: CallerPlan,
+    /// How calls hold each other back.
     pub(super) gate: GateMode,
     /// The limits the engine is told.
     pub(super) configured: Vec<Limit>,
+    /// Whether a replica knows of the others.
     pub(super) fleet_known: bool,
+    /// What drives the calls.
     pub(super) engine: Engine,
 }
 

@@ -1,4 +1,6 @@
 //! Numbers of a scenario, checked by name.
+//!
+//! All are read as JSON numbers, whole ones too: generators of scenarios write `200.0` as readily as `200`.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;

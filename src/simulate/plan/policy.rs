@@ -1,4 +1,7 @@
 //! The policies of a plan.
+//!
+//! They are the engine's own [`Policy`]: built by its builder from the deadline, then given what the scenario sets. The
+//! scenario's ranges are checked here, by the names of its JSON, because some are wider than a service may have them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,11 +19,14 @@ const LONGEST_CALL: f64 = 7.0 * 86_400.0;
 pub(crate) struct ClassPlan {
     /// Its weight among all kinds.
     pub(crate) share: f64,
+    /// How the engine retries it.
     pub(crate) policy: Policy,
+    /// How often the client below the engine repeats a request.
     pub(crate) sdk_retries: u32,
 }
 
 impl ClassPlan {
+    /// Checks the settings of one kind of call. The ranges are the policy's own, and wider where a comparison needs it.
     pub(super) fn of(
         share: f64,
         name: &str,
@@ -63,6 +69,7 @@ impl ClassPlan {
     pub(crate) const CLIENT_TIMEOUT: Duration = Duration::from_secs(600);
 }
 
+/// What the call does as other engines do.
 fn manners(given: &PolicySettings) -> Manners {
     Manners {
         honour_header: given.honour_header.unwrap_or(true),

@@ -1,4 +1,7 @@
 //! The provider of a plan: the emulator's limits and what its answers tell.
+//!
+//! The limits check themselves as well; the ranges are checked here first, by the names of the scenario's JSON, so that a
+//! refusal names what its reader wrote. A day is 24 h in a scenario, and only its first end can be moved.
 
 use std::time::Duration;
 
@@ -10,41 +13,56 @@ use crate::emulator::limits::{self, Limits, Period, RetryAfter, Spread};
 use crate::simulate::plan::{LONGEST, Number, seconds};
 use crate::simulate::scenario::{Algorithm, FailureKind, Lie, OtherTenant, Provider, StatedWait, Time};
 
+/// How a quota that is refused is told to be set.
 const AMOUNT: &str = "a whole number from 1 to 10^12, or none";
+/// Seconds.
 const DAY: f64 = 86_400.0;
 
 /// A quota of the scenario, kept for what is told of it and counted against it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KnownQuota {
+    /// What it counts.
     pub(crate) dimension: Dimension,
+    /// How much a window of it grants.
     pub(crate) amount: u64,
+    /// How long its window is.
     pub(crate) window: Duration,
+    /// Whether that is the day's.
     pub(crate) of_day: bool,
 }
 
 /// The provider.
 #[derive(Clone, Debug)]
 pub(crate) struct ProviderPlan {
+    /// What the emulator's model is made of.
     pub(crate) limits: Limits,
     /// The per-minute quotas, then the daily ones.
     pub(crate) quotas: Vec<KnownQuota>,
+    /// Requests in flight at the same time, if that is limited.
     pub(crate) concurrency: Option<u32>,
+    /// Which wait a refusal states.
     pub(crate) told: RetryAfter,
+    /// Whether answers tell of the quotas.
     pub(crate) quota_headers: bool,
+    /// Whether a refusal tells which limit it was.
     pub(crate) class_readable: bool,
+    /// How long a served request takes.
     pub(crate) service: Spread,
+    /// How long a refusal takes.
     pub(crate) refusal: Spread,
 }
 
 /// Another tenant.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TenantPlan {
+    /// Requests a second while it is on.
     pub(crate) per_second: f64,
     /// On and off, unless always on.
     pub(crate) cycle: Option<(Duration, Duration)>,
 }
 
 impl ProviderPlan {
+    /// Checks the provider; `phase` says where the boundaries of its fixed windows lie.
     pub(super) fn of(given: &Provider, phase: &mut impl Dice) -> Result<Self, InvalidSetting> {
         let window = seconds("provider.window_s", given.window_s, 60.0, 1.0..=LONGEST, "1 to 31 days")?;
         let amount = |field, amount| Number(field, amount).whole(1e12, AMOUNT);
@@ -115,6 +133,7 @@ impl ProviderPlan {
 }
 
 impl TenantPlan {
+    /// Checks another tenant.
     pub(super) fn of(given: &OtherTenant) -> Result<Self, InvalidSetting> {
         let rate = Number("others.requests_per_minute", given.requests_per_minute);
         let on = given.on_s.map(|on| seconds("others.on_s", Some(on), on, 0.001..=LONGEST, "0.001 to 31 days"));
@@ -146,6 +165,7 @@ impl From<FailureKind> for limits::FailureKind {
     }
 }
 
+/// The limits with what goes wrong beside them.
 fn with_episodes(mut limits: Limits, given: &Provider) -> Result<Limits, InvalidSetting> {
     let share = |field, share| Number(field, share).within(1.0, 0.0..=1.0, "0 to 1");
     for failure in &given.failures {
@@ -165,6 +185,7 @@ fn with_episodes(mut limits: Limits, given: &Provider) -> Result<Limits, Invalid
     Ok(limits)
 }
 
+/// A span of time, of which the later end is named when it is refused.
 fn period(field: &'static str, from: Option<f64>, until: Option<f64>) -> Result<Period, InvalidSetting> {
     const FOR_EVER: f64 = 1e9;
     let until = seconds(field, until, FOR_EVER, 0.0..=FOR_EVER, "0 to 10^9, and later than from_s")?;
@@ -175,6 +196,7 @@ fn period(field: &'static str, from: Option<f64>, until: Option<f64>) -> Result<
     Ok(Period::new(Duration::from_secs_f64(from), until))
 }
 
+/// Which wait a refusal states.
 fn told(given: StatedWait) -> Result<RetryAfter, InvalidSetting> {
     Ok(match given {
         StatedWait::None => RetryAfter::None,
@@ -198,6 +220,7 @@ fn told(given: StatedWait) -> Result<RetryAfter, InvalidSetting> {
     })
 }
 
+/// A time that is drawn.
 fn spread(field: &'static str, time: Time) -> Result<Spread, InvalidSetting> {
     const ALLOWED: &str = "0 to 86400, the first no larger than the second";
     let (from, to) = match time {

@@ -20,20 +20,27 @@ where
 
 /// A switch, or an object.
 pub(super) enum SwitchOr<T> {
+    /// Yes or no.
     Switch(bool),
+    /// What stands in the object.
     Other(T),
 }
 
 /// A word, or an object.
 pub(super) enum WordOr<T> {
+    /// The word.
     Word(String),
+    /// What stands in the object.
     Other(T),
 }
 
 /// A number, a word, or a list.
 pub(super) enum NumberOr<T> {
+    /// The number.
     Number(f64),
+    /// The word.
     Word(String),
+    /// What stands in the list.
     List(Vec<T>),
 }
 

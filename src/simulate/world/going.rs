@@ -11,11 +11,15 @@ use crate::simulate::world::queue::Place;
 /// A call, and what its next step must know of the last.
 #[derive(Debug)]
 pub(super) struct Going {
+    /// The engine's own state machine of it.
     pub(super) core: Call,
     /// Which kind of call it is.
     pub(super) class: usize,
+    /// The replica it arrived at.
     pub(super) replica: usize,
+    /// What its requests cost.
     pub(super) cost: Cost,
+    /// What the engine expects them to cost.
     pub(super) estimate: Option<Estimate>,
     /// Whether it arrived in the measured time.
     pub(super) measured: bool,
@@ -36,6 +40,7 @@ pub(super) struct Going {
 }
 
 impl Going {
+    /// A call that arrives now.
     pub(super) const fn arrives(now: Moment, class: usize, replica: usize, cost: Cost, measured: bool) -> Self {
         Self {
             core: Call::start(now),
@@ -58,11 +63,14 @@ impl Going {
 /// The calls under way, each in a slot that another may have after it.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
+    /// Each call in its slot, unless it is making a step.
     slots: Vec<Option<Box<Going>>>,
+    /// The slots that nobody has.
     free: Vec<usize>,
 }
 
 impl Calls {
+    /// Gives a call a slot.
     pub(super) fn add(&mut self, going: Going) -> usize {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
@@ -77,6 +85,7 @@ impl Calls {
         self.slots.get_mut(slot)?.take()
     }
 
+    /// The call is done with its step and goes on.
     pub(super) fn put_back(&mut self, slot: usize, going: Box<Going>) {
         self.slots[slot] = Some(going);
     }

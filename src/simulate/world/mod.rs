@@ -65,37 +65,56 @@ pub(super) enum Happening {
 /// A throttle that another replica met.
 #[derive(Clone, Debug)]
 pub(super) struct News {
+    /// Whose gate heard of it first.
     from: usize,
+    /// The leave its request was sent with.
     pass: Pass,
+    /// What it said.
     signal: Signal,
 }
 
 /// Another tenant under way.
 #[derive(Debug)]
 struct Tenant {
+    /// When it calls.
     arrivals: Arrivals,
+    /// How large its requests are.
     sizes: Sizes,
+    /// What their sizes are drawn with.
     dice: SeededDice,
 }
 
 /// One run of a scenario.
 pub(super) struct World<'a> {
+    /// What is simulated.
     plan: &'a Plan,
+    /// What is still to happen.
     calendar: Calendar<Happening>,
+    /// Who is asked.
     provider: Provider,
+    /// Who else asks.
     tenants: Vec<Tenant>,
+    /// The calls still to come, after the next.
     arrivals: Arrivals,
+    /// How large they are.
     sizes: Sizes,
+    /// What sizes, kinds and replicas are drawn with.
     calls_dice: SeededDice,
+    /// What the clients below the engine draw.
     client_dice: SeededDice,
+    /// One for each process, or one for all with a shared gate.
     pools: Vec<Pool>,
     /// Who hears each replica's events, if anybody does.
     ears: Vec<Box<dyn Listener>>,
+    /// The calls under way.
     calls: Calls,
+    /// What is found out.
     tally: Tally,
     /// When the provider could first serve again what it had refused.
     fits_from: Moment,
+    /// When the next call arrives, unless none does.
     next_arrival: Option<Moment>,
+    /// What is kept for a picture, if one is wanted.
     timeline: Option<&'a mut Timeline>,
 }
 
@@ -174,6 +193,7 @@ impl<'a> World<'a> {
         self.next_arrival.is_some() || self.calls.len() > 0 || shared
     }
 
+    /// Lets one thing happen.
     fn happen(&mut self, what: Happening) {
         match what {
             Happening::Arrivals => self.arrive(),
@@ -209,12 +229,14 @@ impl<'a> World<'a> {
         }
     }
 
+    /// Notes when the tenant asks next.
     fn expect_tenant(&mut self, place: usize) {
         if let Some(at) = self.tenants[place].arrivals.next() {
             self.calendar.note(at, Happening::Tenant(place));
         }
     }
 
+    /// The tenant asks, and takes what it gets.
     fn tenant_asks(&mut self, place: usize) {
         let now = self.calendar.now();
         let tenant = &mut self.tenants[place];
@@ -225,6 +247,7 @@ impl<'a> World<'a> {
         self.expect_tenant(place);
     }
 
+    /// One call arrives.
     fn call_arrives(&mut self) {
         let now = self.calendar.now();
         let cost = self.sizes.draw(&mut self.calls_dice);
@@ -260,6 +283,7 @@ impl<'a> World<'a> {
         if self.pools.len() == 1 { 0 } else { replica }
     }
 
+    /// All other processes hear of a throttle.
     fn hear_news(&mut self, news: &News) {
         let now = self.calendar.now();
         for process in (0..self.pools.len()).filter(|process| *process != news.from) {

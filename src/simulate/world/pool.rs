@@ -1,4 +1,8 @@
 //! A pool as one process has it: the engine's gate, queue, budget and quotas, driven as the engine's shell drives them.
+//!
+//! The state machines are the engine's own. What stands here is the part of `gate::{node, turn, queue}` that has wakers and
+//! timers there: a woken waiter is a [`Happening::Turn`] that happens now, a timer is a [`Happening::Timer`] that happens
+//! then. The head alone has a timer; it looks after those whose deadline comes first.
 
 use crate::core::budget::{Budget, BudgetSettings};
 use crate::core::dice::SeededDice;
@@ -18,22 +22,33 @@ const SHUT_FLOOR: std::time::Duration = std::time::Duration::from_secs(1);
 /// One process's pool.
 #[derive(Debug)]
 pub(super) struct Pool {
+    /// Its place among the pools of the world.
     number: usize,
+    /// Whether a gate holds calls back at all.
     pub(super) gated: bool,
+    /// The engine's own gate.
     pub(super) gate: Gate,
     /// Whether calls must ask; false while the gate flows.
     barred: bool,
+    /// Who waits for it.
     pub(super) queue: Queue,
+    /// The timer its queue has set, if one is set.
     timer: Option<Timer>,
     /// How many timers there have been.
     timers: u64,
+    /// How many retries after other failures than throttles are left.
     budget: Budget,
+    /// Calls so far.
     calls: u32,
+    /// Requests under way.
     pub(super) in_flight: u32,
+    /// Calls that wait between two attempts.
     pub(super) sleeping: u32,
+    /// What is known of the quotas.
     pub(super) board: QuotaBoard,
     /// How many share the limits, as far as this one knows.
     replicas: u32,
+    /// The dice of this process's engine: gate and calls roll the same.
     pub(super) dice: SeededDice,
     /// When this process first heard of a throttle.
     pub(super) heard_throttle: Option<Moment>,
@@ -45,8 +60,11 @@ pub(super) struct Pool {
 /// the runtime's are: that decides who is first of those whose time comes in the same instant.
 #[derive(Clone, Copy, Debug)]
 struct Timer {
+    /// Which one it is.
     number: u64,
+    /// When the calendar brings it up.
     noted_for: Moment,
+    /// When it is due, which may be later.
     due: Moment,
 }
 
@@ -62,6 +80,7 @@ pub(super) enum Turn {
 }
 
 impl Pool {
+    /// A flowing pool, told the limits that the application knows.
     pub(super) fn new(number: usize, gated: bool, configured: &[Limit], replicas: u32, dice: SeededDice) -> Self {
         let mut pool = Self {
             number,
@@ -164,6 +183,7 @@ impl Pool {
         self.queue.head().map(|(_, slot)| slot)
     }
 
+    /// Sets the timer for `due`, or puts it off until then.
     fn set_timer(&mut self, due: Moment, calendar: &mut Calendar<Happening>) {
         match &mut self.timer {
             Some(timer) if timer.noted_for <= due => timer.due = due,
@@ -207,6 +227,7 @@ impl Pool {
         self.wake_head(calendar);
     }
 
+    /// Asks the gate, and takes a slot if one is free and `take` is set. A gate that flows bars nobody any more.
     fn ask(&mut self, now: Moment, take: bool) -> Admission {
         let mut admission = self.gate.peek(now, &mut self.dice);
         if matches!(admission, Admission::Hold(_)) {
@@ -253,12 +274,14 @@ impl Pool {
         true
     }
 
+    /// Makes the head ask again, now.
     fn wake_head(&self, calendar: &mut Calendar<Happening>) {
         if let Some((place, slot)) = self.queue.head() {
             calendar.note_now(Happening::Turn { slot, place });
         }
     }
 
+    /// Makes those ask again who cannot wait beyond `moment`: they are to be refused.
     fn wake_whose_deadline_comes_by(&mut self, moment: Moment, calendar: &mut Calendar<Happening>) {
         while let Some((place, slot)) = self.queue.pop_deadline(moment) {
             calendar.note_now(Happening::Turn { slot, place });

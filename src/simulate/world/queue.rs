@@ -7,16 +7,20 @@ use crate::core::moment::Moment;
 /// A call's place: when it arrived, then the order in which calls of the same instant asked. A throttled call keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Place {
+    /// When its call arrived.
     arrived: Moment,
+    /// Which it was of those who ever asked.
     ticket: u64,
 }
 
 /// The queue of one pool. What it wakes is to be asked again now; a waiter is named by its slot among the calls.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
+    /// Each waiter's slot among the calls, and its deadline.
     waiters: BTreeMap<Place, (usize, Moment)>,
     /// The waiters' deadlines, until they were woken by theirs.
     deadlines: BTreeSet<(Moment, Place)>,
+    /// How many tickets were given.
     next_ticket: u64,
 }
 
@@ -69,6 +73,7 @@ impl Queue {
         None
     }
 
+    /// How many wait.
     pub(super) fn len(&self) -> usize {
         self.waiters.len()
     }

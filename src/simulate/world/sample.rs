@@ -1,4 +1,7 @@
 //! What a simulated engine shows when it is asked.
+//!
+//! The samples are made by the very functions that make the running engine's, from the same state machines: a dashboard
+//! cannot tell a simulated fleet from a real one but by its labels.
 
 use crate::core::moment::{Moment, WallTime};
 use crate::event::gauges::{self, Visit};

@@ -1,4 +1,16 @@
 //! The steps of one call. Each returns whether the call goes on.
+//!
+//! | step | in the engine's shell |
+//! |---|---|
+//! | [`World::ask_gate`] | `run::drive`: passes at once, or a new `gate::Turn` |
+//! | [`World::take_turn`] | one poll of `gate::Turn`, and what `run::going` does with its end |
+//! | `begin`, [`World::send`] | `run::going` begins an attempt; the operation is polled for the first time |
+//! | [`World::answered`], [`World::cut`] | the operation is ready, or `run::cut` ends it |
+//! | `end_attempt` | `run::going`: tell, report, give the permit back, decide |
+//! | [`World::awake`] | the sleep between two attempts is over |
+//!
+//! What the shell does in one go is one step here: nothing else happens in between, there as here. Events are told at the
+//! same instants and in the same order; a test holds that against the engine itself, event by event.
 
 use std::time::Duration;
 
@@ -228,6 +240,7 @@ impl World<'_> {
         true
     }
 
+    /// Notes when this process first heard of a throttle, and whether this one could have been spared had it known.
     fn count_throttle(&mut self, going: &Going, now: Moment) {
         let process = self.process(going.replica);
         let heard = *self.pools[process].heard_throttle.get_or_insert(now);
@@ -248,6 +261,7 @@ impl World<'_> {
         pool.in_flight -= 1;
     }
 
+    /// The call has succeeded, with the attempt that began then.
     fn done(&mut self, going: &Going, began: Moment) -> bool {
         if going.measured {
             self.tally.succeeded(going.core.started().until(began), self.calendar.now());
@@ -255,6 +269,7 @@ impl World<'_> {
         self.tell_end(going, CallOutcome::Ok, LimitClass::None, DelaySource::None)
     }
 
+    /// The call has failed, for this reason.
     fn give_up(&mut self, going: &Going, give_up: GiveUp) -> bool {
         if going.measured {
             self.tally.gave_up(give_up.outcome, self.calendar.now());
@@ -262,6 +277,7 @@ impl World<'_> {
         self.tell_end(going, give_up.outcome, give_up.class, give_up.source)
     }
 
+    /// The call is over: tells how it went.
     fn tell_end(&mut self, going: &Going, outcome: CallOutcome, class: LimitClass, source: DelaySource) -> bool {
         let (now, policy) = (self.calendar.now(), self.policy(going));
         self.tell(going.replica, || Event::CallEnded {
@@ -278,6 +294,7 @@ impl World<'_> {
 }
 
 impl<'a> World<'a> {
+    /// The policy of a call's kind.
     fn policy(&self, going: &Going) -> &'a Policy {
         &self.plan.callers.classes[going.class].policy
     }
