@@ -1,6 +1,6 @@
 //! Provider tables: what a row is, and how a table is read.
 //!
-//! A table is data: the headers and body fields it reads, each with the function of its grammar, and [rules](Rule) that
+//! A table is data: the headers and body fields it reads, each with the function of its grammar, and rules that
 //! run from the general to the specific, the user's last. Reading is one pass over the headers; only an error, or a body
 //! that was handed over, is looked at further.
 

@@ -2,10 +2,16 @@
 //!
 //! - [`start`]: the first call, what to set, and how to see it.
 //! - [`how_it_works`]: the way of one call, what a throttle does to a pool, every default with its reason.
+//! - [`decisions`]: what is retried, what never is, and why in this order.
+//! - [`gate`]: who is held, for how long, and how calls come back.
+//! - [`mistakes`]: what not to do, why, and what instead.
 //! - [`events_and_metrics`]: what is told, and under which names.
 //!
 //! Examples are compiled and, where nothing outside is needed, run. Tables are held against the code by tests.
 
+pub mod decisions;
 pub mod events_and_metrics;
+pub mod gate;
 pub mod how_it_works;
+pub mod mistakes;
 pub mod start;
