@@ -1,11 +1,11 @@
 //! The only file that reads time, sleeps or rolls dice for real.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "this is the place the rest is kept from")]
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use rand::rngs::{SmallRng, SysRng};
-use rand::{Rng, SeedableRng};
+use rand::TryRng;
+use rand::rngs::SysRng;
 use tokio::time::{Instant, Sleep};
 
 use crate::core::dice::{Dice, SeededDice};
@@ -13,11 +13,15 @@ use crate::core::moment::{Moment, WallTime};
 
 /// An engine's clock: the runtime's monotonic time counted from the clock's start, so that paused time reaches
 /// everything, wall time included.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,
     real_start: std::time::Instant,
 }
+
+/// A look at the clock that becomes a [`Moment`] when one is asked for: to look costs enough.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Glance(Instant);
 
 impl Default for Clock {
     fn default() -> Self {
@@ -33,7 +37,18 @@ impl Clock {
 
     /// The time now.
     pub fn now(&self) -> Moment {
-        Moment::since_start(Instant::now().saturating_duration_since(self.start))
+        self.moment(self.glance())
+    }
+
+    /// Looks at the clock.
+    #[inline]
+    pub(crate) fn glance(&self) -> Glance {
+        Glance(Instant::now())
+    }
+
+    /// The moment at which `glance` looked at this clock.
+    pub(crate) fn moment(&self, glance: Glance) -> Moment {
+        Moment::since_start(glance.0.saturating_duration_since(self.start))
     }
 
     /// A sleep until `moment`; not registered with the timer before its first poll. Never early; the runtime's timer
@@ -63,39 +78,31 @@ pub fn wall_now() -> WallTime {
     WallTime::since_epoch(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default())
 }
 
-/// Dice seeded by the operating system, shared by the calls of one engine. Locked for nanoseconds, and only when a wait is
-/// drawn.
+/// Dice seeded by the operating system, shared by the calls of one engine: [`SeededDice`] whose state is one word, so that
+/// a roll is one locked addition and nobody waits.
 #[derive(Debug)]
-pub(crate) struct SharedDice(Mutex<Source>);
-
-#[derive(Debug)]
-enum Source {
-    Small(SmallRng),
-    Seeded(SeededDice),
-}
+pub(crate) struct SharedDice(AtomicU64);
 
 impl SharedDice {
-    /// Dice nobody can foresee. Where the operating system has no randomness to give, the clock seeds them.
+    /// Dice seeded with what nobody can foresee. Where the operating system has no randomness to give, the clock is.
     pub(crate) fn from_system() -> Self {
-        let source = SmallRng::try_from_rng(&mut SysRng).unwrap_or_else(|_| {
+        let seed = SysRng.try_next_u64().unwrap_or_else(|_| {
             let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-            SmallRng::seed_from_u64(now.as_nanos() as u64)
+            now.as_nanos() as u64
         });
-        Self(Mutex::new(Source::Small(source)))
+        Self::from_seed(seed)
     }
 
     /// Dice that repeat.
     pub(crate) fn from_seed(seed: u64) -> Self {
-        Self(Mutex::new(Source::Seeded(SeededDice::new(seed))))
+        Self(AtomicU64::new(seed))
     }
 }
 
 impl Dice for &SharedDice {
     fn roll(&mut self) -> u64 {
-        match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            Source::Small(rng) => rng.next_u64(),
-            Source::Seeded(dice) => dice.roll(),
-        }
+        // Relaxed: each addition hands out a state of its own, and that is all that matters.
+        SeededDice::new(self.0.fetch_add(SeededDice::STEP, Ordering::Relaxed)).roll()
     }
 }
 

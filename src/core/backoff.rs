@@ -10,20 +10,26 @@ use crate::core::policy::{Jitter, Policy};
 /// Saturates at the cap; never zero, because base and cap are not.
 #[must_use]
 pub fn bound(policy: &Policy, number: u32) -> Duration {
-    let exponent = i32::try_from(number.saturating_sub(1)).unwrap_or(i32::MAX);
-    let seconds = policy.base.as_secs_f64() * policy.factor.powi(exponent);
-    if seconds < policy.cap.as_secs_f64() { Duration::from_secs_f64(seconds) } else { policy.cap }
+    Duration::from_nanos(bound_nanos(policy, number))
 }
 
 /// The wait after attempt `number`: uniform in (0, [`bound`]].
 #[must_use]
 pub fn wait(policy: &Policy, number: u32, dice: &mut impl Dice) -> Duration {
-    let bound = bound(policy, number);
-    match policy.manners.jitter {
-        Jitter::Full => dice.within(bound),
-        Jitter::Equal => bound / 2 + dice.within(bound - bound / 2),
+    let bound = bound_nanos(policy, number);
+    Duration::from_nanos(match policy.manners.jitter {
+        Jitter::Full => dice.nanos_within(bound),
+        Jitter::Equal => bound / 2 + dice.nanos_within(bound - bound / 2),
         Jitter::None => bound,
-    }
+    })
+}
+
+/// [`bound`] in nanoseconds, which an f64 holds exactly up to 104 days: base and cap are at most hours.
+fn bound_nanos(policy: &Policy, number: u32) -> u64 {
+    let (base, cap) = (policy.base.as_nanos() as u64, policy.cap.as_nanos() as u64);
+    let exponent = i32::try_from(number.saturating_sub(1)).unwrap_or(i32::MAX);
+    let nanos = base as f64 * policy.factor.powi(exponent);
+    if nanos < cap as f64 { nanos as u64 } else { cap }
 }
 
 #[cfg(test)]

@@ -15,18 +15,12 @@ use crate::core::signal::{LimitClass, Signal};
 const NOTABLE: Duration = Duration::from_millis(1);
 
 /// One logical call: it ends once, after any number of attempts.
-///
-/// Small on purpose: it lives in the caller's future. What only a failed attempt needs is boxed when one fails.
 #[derive(Debug)]
 pub struct Call {
     started: Moment,
     attempts: u32,
-    past: Option<Box<Past>>,
-}
-
-#[derive(Debug, Default)]
-struct Past {
-    signal: Option<Signal>,
+    /// What the last failed attempt showed; a success while none has failed.
+    failure: Signal,
     longest_wait: Duration,
     longest_source: Option<DelaySource>,
 }
@@ -43,11 +37,21 @@ pub struct AttemptPlan {
     pub delay_source: DelaySource,
 }
 
+impl AttemptPlan {
+    /// The plan of the first attempt of a call that did not wait.
+    pub(crate) fn first(policy: &Policy, arrived: Moment) -> Self {
+        // An attempt timeout is never longer than the deadline.
+        let time = policy.attempt_timeout.unwrap_or(policy.deadline);
+        Self { number: 1, cut: arrived.after(time), delay_source: DelaySource::None }
+    }
+}
+
 impl Call {
     /// A call that arrives now.
     #[must_use]
     pub const fn start(now: Moment) -> Self {
-        Self { started: now, attempts: 0, past: None }
+        let failure = Signal::success();
+        Self { started: now, attempts: 0, failure, longest_wait: Duration::ZERO, longest_source: None }
     }
 
     /// When it arrived: its place in the queue, kept over all its attempts.
@@ -57,12 +61,14 @@ impl Call {
     }
 
     /// When it must end.
+    #[inline]
     #[must_use]
     pub const fn deadline(&self, policy: &Policy) -> Moment {
         self.started.after(policy.deadline)
     }
 
     /// Attempts begun.
+    #[inline]
     #[must_use]
     pub const fn attempts(&self) -> u32 {
         self.attempts
@@ -71,7 +77,18 @@ impl Call {
     /// What the last failed attempt showed.
     #[must_use]
     pub fn last_signal(&self) -> Option<Signal> {
-        self.past.as_ref().and_then(|past| past.signal)
+        Some(self.failure).filter(|signal| signal.failed)
+    }
+
+    /// What the last failed attempt showed; a success while none has failed.
+    pub(crate) fn failure(&self) -> &Signal {
+        &self.failure
+    }
+
+    /// Notes what a failed attempt showed.
+    #[inline]
+    pub fn note_failure(&mut self, signal: Signal) {
+        self.failure = signal;
     }
 
     /// Notes a wait that took place, in the gate or between attempts; the longest names the next attempt's delay source.
@@ -79,10 +96,9 @@ impl Call {
         if waited < NOTABLE {
             return;
         }
-        let past = self.past.get_or_insert_default();
-        if waited > past.longest_wait {
-            past.longest_wait = waited;
-            past.longest_source = Some(source);
+        if waited > self.longest_wait {
+            self.longest_wait = waited;
+            self.longest_source = Some(source);
         }
     }
 
@@ -97,10 +113,8 @@ impl Call {
         }
         let cut = policy.attempt_timeout.map_or(deadline, |timeout| deadline.min(now.after(timeout)));
         self.attempts += 1;
-        let delay_source = self.past.as_mut().map_or(DelaySource::None, |past| {
-            past.longest_wait = Duration::ZERO;
-            past.longest_source.take().unwrap_or(DelaySource::None)
-        });
+        self.longest_wait = Duration::ZERO;
+        let delay_source = self.longest_source.take().unwrap_or(DelaySource::None);
         Ok(AttemptPlan { number: self.attempts, cut, delay_source })
     }
 
@@ -114,10 +128,23 @@ impl Call {
         dice: &mut impl Dice,
         budget: &mut dyn FnMut() -> bool,
     ) -> Decision {
-        if signal.failed {
-            self.past.get_or_insert_default().signal = Some(*signal);
+        if !signal.failed {
+            return Decision::Done;
         }
-        decide(policy, Standing::new(self.attempts, self.deadline(policy), gated), signal, now, dice, budget)
+        self.note_failure(*signal);
+        self.end_failed(policy, gated, now, dice, budget)
+    }
+
+    /// The same for the attempt whose failure was [noted](Self::note_failure) last.
+    pub(crate) fn end_failed(
+        &self,
+        policy: &Policy,
+        gated: bool,
+        now: Moment,
+        dice: &mut impl Dice,
+        budget: &mut dyn FnMut() -> bool,
+    ) -> Decision {
+        decide(policy, Standing::new(self.attempts, self.deadline(policy), gated), &self.failure, now, dice, budget)
     }
 
     /// The end of a call that the gate turned away because of `class`; `retry_at` is when to come back.
@@ -129,8 +156,8 @@ impl Call {
     /// The end of a call whose deadline came while it waited or slept.
     #[must_use]
     pub fn out_of_time(&self) -> GiveUp {
-        let source = self.past.as_ref().and_then(|past| past.longest_source).unwrap_or(DelaySource::None);
-        let class = self.last_signal().map_or(LimitClass::None, |signal| signal.class);
+        let source = self.longest_source.unwrap_or(DelaySource::None);
+        let class = self.failure.class;
         GiveUp { outcome: CallOutcome::DeadlineExceeded, class, source, retry_at: None }
     }
 

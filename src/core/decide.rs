@@ -184,7 +184,7 @@ pub fn decide(
         let cut = GiveUp { outcome: CallOutcome::DeadlineExceeded, class: signal.class, ..GiveUp::not_retryable() };
         return Decision::GiveUp(cut);
     }
-    let heeded = signal.stated.filter(|_| policy.manners.honour_header);
+    let heeded = signal.stated.as_ref().filter(|_| policy.manners.honour_header);
     let stated = heeded.map(|stated| stated.delay);
     let source = heeded.map_or(DelaySource::Curve, |stated| stated.part.into());
     let retry_at = stated.map(|delay| now.after(delay));
@@ -211,17 +211,18 @@ pub fn decide(
         return give_up(CallOutcome::StatedDelayTooLong, source);
     }
     let floor = if clamped { policy.header_cap } else { stated.unwrap_or_default() };
-    let most_added = match policy.manners.jitter_on_header {
-        HeaderJitter::Curve => backoff::bound(policy, standing.attempts),
-        HeaderJitter::Second => Duration::from_secs(1),
-        HeaderJitter::None => Duration::from_nanos(1),
-    };
-    let room = now.after(floor).until(standing.deadline);
     let jitter = match stated {
         // Behind a gate the gate's pacing is the jitter; but a wait is never zero.
         Some(delay) if standing.gated && !delay.is_zero() => Duration::ZERO,
         // Jitter on a stated delay only adds, and only as much as the deadline leaves.
-        Some(_) => dice.within(most_added.min(room.saturating_sub(Duration::from_nanos(1)))),
+        Some(_) => {
+            let room = now.after(floor).until(standing.deadline).saturating_sub(Duration::from_nanos(1));
+            dice.within(room.min(match policy.manners.jitter_on_header {
+                HeaderJitter::Curve => backoff::bound(policy, standing.attempts),
+                HeaderJitter::Second => Duration::from_secs(1),
+                HeaderJitter::None => Duration::from_nanos(1),
+            }))
+        }
         None => backoff::wait(policy, standing.attempts, dice),
     };
     let delay = floor.saturating_add(jitter);

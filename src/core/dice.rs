@@ -15,13 +15,17 @@ pub trait Dice {
 
     /// A duration, uniform in (0, `upto`] and at least one nanosecond, unless `upto` is zero.
     fn within(&mut self, upto: Duration) -> Duration {
-        let nanos = u64::try_from(upto.as_nanos()).unwrap_or(u64::MAX);
-        if nanos == 0 {
-            return Duration::ZERO;
+        Duration::from_nanos(self.nanos_within(u64::try_from(upto.as_nanos()).unwrap_or(u64::MAX)))
+    }
+
+    /// Nanoseconds, uniform in 1..=`upto`, unless `upto` is zero.
+    fn nanos_within(&mut self, upto: u64) -> u64 {
+        if upto == 0 {
+            return 0;
         }
-        // The high half of the product maps a u64 onto 0..nanos without division; the bias is below 2^-40 for a day.
-        let product = u128::from(self.roll()) * u128::from(nanos);
-        Duration::from_nanos((product >> 64) as u64 + 1)
+        // The high half of the product maps a u64 onto 0..upto without division; the bias is below 2^-40 for a day.
+        let product = u128::from(self.roll()) * u128::from(upto);
+        (product >> 64) as u64 + 1
     }
 }
 
@@ -38,6 +42,9 @@ impl<D: Dice + ?Sized> Dice for &mut D {
 pub struct SeededDice(u64);
 
 impl SeededDice {
+    /// What a roll adds to the state.
+    pub(crate) const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
+
     /// Dice from a seed; every seed is as good as another.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
@@ -47,7 +54,7 @@ impl SeededDice {
 
 impl Dice for SeededDice {
     fn roll(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        self.0 = self.0.wrapping_add(Self::STEP);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

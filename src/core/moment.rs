@@ -15,6 +15,7 @@ impl Moment {
     pub const NEVER: Self = Self(u64::MAX);
 
     /// The moment `elapsed` after the clock's start; saturates at [`Moment::NEVER`].
+    #[inline]
     #[must_use]
     pub const fn since_start(elapsed: Duration) -> Self {
         let nanos = elapsed.as_nanos();
@@ -22,18 +23,21 @@ impl Moment {
     }
 
     /// How long after the clock's start this is.
+    #[inline]
     #[must_use]
     pub const fn elapsed_since_start(self) -> Duration {
         Duration::from_nanos(self.0)
     }
 
     /// The moment `delay` later; saturates at [`Moment::NEVER`].
+    #[inline]
     #[must_use]
     pub const fn after(self, delay: Duration) -> Self {
         Self(self.0.saturating_add(Self::since_start(delay).0))
     }
 
     /// How long from here to `later`; zero when `later` is not later.
+    #[inline]
     #[must_use]
     pub const fn until(self, later: Self) -> Duration {
         Duration::from_nanos(later.0.saturating_sub(self.0))

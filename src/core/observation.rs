@@ -38,24 +38,28 @@ pub struct Observation<'a> {
 
 impl<'a> Observation<'a> {
     /// An answer with this status and nothing else known.
+    #[inline]
     #[must_use]
     pub fn status(status: u16) -> Self {
         Self { status: Some(status), ..Self::default() }
     }
 
     /// A success that shows nothing but itself.
+    #[inline]
     #[must_use]
     pub fn ok() -> Self {
         Self::status(200)
     }
 
     /// An attempt that ended without an answer.
+    #[inline]
     #[must_use]
     pub fn failure(failure: TransportFailure) -> Self {
         Self { failure: Some(failure), ..Self::default() }
     }
 
     /// The same with these headers.
+    #[inline]
     #[must_use]
     pub fn headers(mut self, headers: &'a HeaderMap) -> Self {
         self.headers = Some(headers);
@@ -63,19 +67,23 @@ impl<'a> Observation<'a> {
     }
 
     /// The same with this body; only its first [`BODY_EXCERPT_BYTES`] are looked at.
+    #[inline]
     #[must_use]
     pub fn body(mut self, body: &'a [u8]) -> Self {
         self.body = Some(&body[..body.len().min(BODY_EXCERPT_BYTES)]);
         self
     }
 
-    /// Whether it is a success that says nothing beside: no header, no body.
+    /// Whether there is nothing to read beside the status: no header, no body.
+    #[inline]
+    pub(crate) fn is_bare(&self) -> bool {
+        self.body.is_none() && self.headers.is_none_or(HeaderMap::is_empty) && !self.in_stream
+    }
+
+    /// Whether it is a success beside which there is nothing to read.
+    #[inline]
     pub(crate) fn is_bare_success(&self) -> bool {
-        self.failure.is_none()
-            && self.status.is_none_or(|status| status < 400)
-            && self.body.is_none()
-            && self.headers.is_none_or(HeaderMap::is_empty)
-            && !self.in_stream
+        self.failure.is_none() && self.status.is_none_or(|status| status < 400) && self.is_bare()
     }
 
     /// Marks the body as an error that arrived inside a stream which had begun as a success.

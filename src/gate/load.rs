@@ -10,12 +10,14 @@ const ONE_CALL: u64 = 1 << 32;
 
 impl Load {
     /// Counts a request that leaves; `first` of its call.
+    #[inline]
     pub(super) fn enter(&self, first: bool) {
         // Relaxed: the numbers order nothing else.
         self.0.fetch_add(if first { ONE_CALL + 1 } else { 1 }, Ordering::Relaxed);
     }
 
     /// Counts a request that came back or was dropped. One per `enter`.
+    #[inline]
     pub(super) fn leave(&self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -77,6 +77,7 @@ impl Node {
     }
 
     /// Whether calls must ask; false while everything flows.
+    #[inline]
     pub(super) fn is_barred(&self) -> bool {
         self.barred.load(Ordering::Acquire)
     }
@@ -184,6 +185,7 @@ impl Node {
     }
 
     /// Whether anybody listens; without one no event is built.
+    #[inline]
     pub(crate) fn is_heard(&self) -> bool {
         self.listener.is_some()
     }

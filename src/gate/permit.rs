@@ -14,28 +14,25 @@ pub(crate) struct Permit<'a> {
     node: &'a Node,
     /// A bit for each level (0 = widest) this request is an unsettled probe of.
     probes: u8,
-    counted: bool,
 }
 
 impl<'a> Permit<'a> {
-    /// A permit that nobody counts: for pools whose gate is off and that nobody watches.
-    pub(crate) fn uncounted(node: &'a Node) -> Self {
-        Self { node, probes: 0, counted: false }
-    }
-
     /// A permit without asking the gate; `first` of its call.
+    #[inline]
     pub(crate) fn ungated(node: &'a Node, first: bool) -> Self {
         Self::counted(node, 0, first)
     }
 
     /// A permit at once, if the pool and all levels above it flow: one load and one locked addition.
+    #[inline]
     pub(crate) fn flowing(node: &'a Node, first: bool) -> Option<Self> {
         if node.is_barred() { None } else { Some(Self::counted(node, 0, first)) }
     }
 
+    #[inline]
     pub(super) fn counted(node: &'a Node, probes: u8, first: bool) -> Self {
         node.load.enter(first);
-        Self { node, probes, counted: true }
+        Self { node, probes }
     }
 
     /// Reports a throttle of the request sent at `sent_at` to the level (0 = widest) its limit belongs to.
@@ -45,11 +42,22 @@ impl<'a> Permit<'a> {
         self.node.report(level, pass, signal, now);
     }
 
+    /// Whether it is a probe whose end nobody told.
+    #[inline]
+    pub(crate) fn is_probe(&self) -> bool {
+        self.probes != 0
+    }
+
     /// Reports a success of the request sent at `sent_at`: what it was a probe of reopens.
-    pub(crate) fn succeeded(&mut self, sent_at: Moment, now: Moment) {
-        if self.probes != 0 {
-            self.settle(sent_at, |node, pass| node.succeeded(pass, now));
-        }
+    #[cold]
+    pub(crate) fn succeeded(mut self, sent_at: Moment, now: Moment) {
+        self.settle(sent_at, |node, pass| node.succeeded(pass, now));
+    }
+
+    #[cold]
+    fn gone(&mut self) {
+        let now = self.node.trunk.clock.now();
+        self.settle(now, |node, pass| node.unknown(pass, now));
     }
 
     fn settle(&mut self, at: Moment, tell: impl Fn(&Node, Pass)) {
@@ -63,14 +71,12 @@ impl<'a> Permit<'a> {
 }
 
 impl Drop for Permit<'_> {
+    #[inline]
     fn drop(&mut self) {
-        if self.probes != 0 {
-            let now = self.node.trunk.clock.now();
-            self.settle(now, |node, pass| node.unknown(pass, now));
+        if self.is_probe() {
+            self.gone();
         }
-        if self.counted {
-            self.node.load.leave();
-        }
+        self.node.load.leave();
     }
 }
 

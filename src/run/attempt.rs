@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use http::{HeaderMap, StatusCode};
 
+use crate::clock::Glance;
 use crate::core::call::AttemptPlan;
 use crate::core::decide::DelaySource;
 use crate::core::gate::Pass;
 use crate::core::moment::Moment;
 use crate::core::observation::Observation;
+use crate::core::policy::Policy;
 use crate::core::signal::{Signal, TokenKind};
 use crate::event::Event;
 use crate::gate::OwnedPermit;
@@ -19,32 +21,67 @@ use crate::run::pool::Pool;
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt<'a> {
     pool: &'a Pool,
-    plan: AttemptPlan,
+    time: Time<'a>,
+    number: u32,
+    delay_source: DelaySource,
     previous: Option<Signal>,
-    sent_at: Moment,
+}
+
+/// When an attempt was sent and is cut.
+#[derive(Clone, Copy, Debug)]
+enum Time<'a> {
+    /// Sent when the call arrived. When it is cut is reckoned when it is asked for.
+    AtOnce(Glance, &'a Policy),
+    Planned {
+        sent_at: Moment,
+        cut: Moment,
+    },
 }
 
 impl<'a> Attempt<'a> {
-    pub(super) fn new(pool: &'a Pool, plan: AttemptPlan, previous: Option<Signal>, sent_at: Moment) -> Self {
-        Self { pool, plan, previous, sent_at }
+    /// The first attempt of a call that did not wait.
+    #[inline]
+    pub(super) fn at_once(pool: &'a Pool, policy: &'a Policy, arrived: Glance) -> Self {
+        let time = Time::AtOnce(arrived, policy);
+        Self { pool, time, number: 1, delay_source: DelaySource::None, previous: None }
+    }
+
+    /// An attempt that was planned.
+    pub(super) fn planned(pool: &'a Pool, plan: AttemptPlan, previous: Option<Signal>, sent_at: Moment) -> Self {
+        let AttemptPlan { number, cut, delay_source } = plan;
+        Self { pool, time: Time::Planned { sent_at, cut }, number, delay_source, previous }
+    }
+
+    fn sent_at(&self) -> Moment {
+        match self.time {
+            Time::AtOnce(arrived, _) => self.pool.shared.clock().moment(arrived),
+            Time::Planned { sent_at, .. } => sent_at,
+        }
+    }
+
+    fn cut(&self) -> Moment {
+        match self.time {
+            Time::AtOnce(_, policy) => AttemptPlan::first(policy, self.sent_at()).cut,
+            Time::Planned { cut, .. } => cut,
+        }
     }
 
     /// 1 for the first.
     #[must_use]
     pub const fn number(&self) -> u32 {
-        self.plan.number
+        self.number
     }
 
     /// How long until the attempt is cut: for the client's own timeout, so that it ends by itself.
     #[must_use]
     pub fn time_left(&self) -> Duration {
-        self.pool.shared.clock().now().until(self.plan.cut)
+        self.pool.shared.clock().now().until(self.cut())
     }
 
     /// The source of the longest single wait before this attempt.
     #[must_use]
     pub const fn delay_source(&self) -> DelaySource {
-        self.plan.delay_source
+        self.delay_source
     }
 
     /// What the attempt before showed.
@@ -61,7 +98,7 @@ impl<'a> Attempt<'a> {
         let observation = Observation::status(head.status().as_u16()).headers(head.headers());
         let signal = shared.read(&observation);
         if signal.is_throttle() && shared.gated {
-            let pass = Pass { at: self.sent_at, probe: false };
+            let pass = Pass { at: self.sent_at(), probe: false };
             shared.node.report(shared.level(signal.scope), pass, &signal, shared.clock().now());
         }
     }

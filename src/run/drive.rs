@@ -7,10 +7,7 @@ use std::future::Future;
 
 use bytes::Bytes;
 
-use crate::core::call::AttemptPlan;
-use crate::core::decide::{Decision, GiveUp};
 use crate::core::observation::{Observation, TransportFailure};
-use crate::core::signal::Signal;
 use crate::error::Error;
 use crate::run::attempt::Attempt;
 use crate::run::call::Call;
@@ -32,90 +29,82 @@ where
     Fut: Future<Output = R>,
 {
     async move {
-        let mut going = Going::start(call.pool, call.policy, call.estimate);
+        let mut going = Going::start(call.pool, call.policy, &call.estimate);
         loop {
             if !going.passes_at_once()
                 && let Err(give_up) = going.wait_for_turn(call.may_wait).await
             {
                 return Err(going.give_up(give_up, None));
             }
-            let plan = match going.begin() {
-                Ok(plan) => plan,
-                Err(give_up) => return Err(going.give_up(give_up, None)),
-            };
-            let wait = {
-                let (outcome, signal) = attempt(&mut going, plan, &call.observe, &mut operation).await;
-                match going.end_attempt(&signal) {
-                    Decision::Again(wait) => wait,
-                    Decision::GiveUp(give_up) => return Err(going.give_up(give_up, outcome)),
-                    Decision::Done => {
-                        return match outcome.map(Settle::settle) {
-                            Some(Ok(value)) => {
-                                going.done();
-                                Ok(value)
-                            }
-                            // Observed as a success, but there is no value in it: nothing to retry and nothing to give.
-                            Some(Err(outcome)) => Err(going.give_up(GiveUp::not_retryable(), Some(outcome))),
-                            None => Err(going.give_up(GiveUp::not_retryable(), None)),
-                        };
-                    }
+            if let Err(give_up) = going.begin() {
+                return Err(going.give_up(give_up, None));
+            }
+            let inside = going.spans.inside(|| operation(going.attempt()));
+            let ended = match Cut::new(inside, || going.timer()).await {
+                // Boxed: an answer whose body must be read is an error, and errors may cost what successes must not.
+                Some(outcome) if call.observe.wants_peek(&outcome) => {
+                    Box::pin(peek(&mut going, &call.observe, outcome)).await
                 }
-                // The answer and its connection are not kept while the call sleeps.
+                Some(outcome) => observe(&mut going, &call.observe, outcome),
+                None => {
+                    going.reads_failure(Observation::failure(TransportFailure::Timeout));
+                    Ended::Failed(None)
+                }
             };
-            going.sleep(wait).await;
+            // An answer that failed and its connection are not kept while the call sleeps.
+            let wake_at = match ended {
+                Ended::Failed(outcome) => match going.attempt_failed() {
+                    Ok(wake_at) => wake_at,
+                    Err(give_up) => return Err(going.give_up(give_up, outcome)),
+                },
+                Ended::Succeeded(outcome, status) => {
+                    return match outcome.map(Settle::settle) {
+                        Some(Ok(value)) => {
+                            going.succeeded(status);
+                            Ok(value)
+                        }
+                        // Observed as a success, but there is no value in it: nothing to retry and nothing to give.
+                        Some(Err(outcome)) => Err(going.succeeded_in_vain(status, Some(outcome))),
+                        None => Err(going.succeeded_in_vain(status, None)),
+                    };
+                }
+            };
+            going.clock().sleep_until(wake_at).await;
+            going.slept();
         }
     }
 }
 
-/// Makes one attempt and reads what it shows. The outcome is `None` when it was cut.
-#[allow(clippy::manual_async_fn, reason = "an async fn would keep its arguments twice")]
-fn attempt<'a, C, R, F, Fut>(
-    going: &mut Going<'a>,
-    plan: AttemptPlan,
-    observe: &C,
-    operation: &mut F,
-) -> impl Future<Output = (Option<R>, Signal)>
-where
-    C: Observe<R>,
-    F: FnMut(Attempt<'a>) -> Fut,
-    Fut: Future<Output = R>,
-{
-    async move {
-        let inside = going.spans.inside(|| operation(going.attempt(plan)));
-        let Some(outcome) = Cut::new(inside, going.clock(), plan.cut).await else {
-            let signal = going.read(&Observation::failure(TransportFailure::Timeout));
-            return (None, signal);
-        };
-        if !observe.wants_peek(&outcome) {
-            let signal = going.read(&observe.observation(&outcome, None));
-            return (Some(outcome), signal);
-        }
-        // Boxed: an answer whose body must be read is an error, and errors may cost what successes must not.
-        Box::pin(peek(going, plan, observe, outcome)).await
-    }
+/// How an attempt ended: with its outcome, which is `None` when it was cut. What a failure means is noted in the call: it
+/// is not carried through the future.
+enum Ended<R> {
+    Succeeded(Option<R>, Option<u16>),
+    Failed(Option<R>),
+}
+
+/// Reads an outcome that can be read at once.
+#[inline]
+fn observe<C: Observe<R>, R>(going: &mut Going<'_>, observe: &C, outcome: R) -> Ended<R> {
+    let observation = observe.observation(&outcome, None);
+    let status = observation.status;
+    let failed = !observation.is_bare_success() && going.reads_failure(observation);
+    if failed { Ended::Failed(Some(outcome)) } else { Ended::Succeeded(Some(outcome), status) }
 }
 
 /// Reads the first bytes of an answer's body before it is classified.
-async fn peek<C: Observe<R>, R>(
-    going: &mut Going<'_>,
-    plan: AttemptPlan,
-    observe: &C,
-    outcome: R,
-) -> (Option<R>, Signal) {
-    let clock = going.clock();
-    let head = going.read(&observe.observation(&outcome, None));
-    let mut seen = going.seen(head);
+async fn peek<C: Observe<R>, R>(going: &mut Going<'_>, observe: &C, outcome: R) -> Ended<R> {
+    let (clock, cut) = (going.clock(), going.plan().cut);
+    let mut signal = going.read(&observe.observation(&outcome, None));
+    let mut seen = going.seen(signal);
     let inside = seen.spans.inside(|| observe.peek(outcome));
-    let read: Option<(R, Option<Bytes>)> = Cut::new(inside, clock, plan.cut).await;
+    let read: Option<(R, Option<Bytes>)> = Cut::new(inside, || clock.sleep_until(cut)).await;
     // From here on the call itself reports.
     seen.forget();
     drop(seen);
-    match read {
-        Some((outcome, body)) => {
-            let signal = going.read(&observe.observation(&outcome, body.as_deref()));
-            (Some(outcome), signal)
-        }
-        // The body did not come in time; what the head said still holds.
-        None => (None, head),
-    }
+    // Where the body did not come in time, what the head said still holds.
+    let outcome = read.map(|(outcome, body)| {
+        signal = going.read(&observe.observation(&outcome, body.as_deref()));
+        outcome
+    });
+    if going.note_if_failed(signal) { Ended::Failed(outcome) } else { Ended::Succeeded(outcome, signal.status) }
 }

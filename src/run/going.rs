@@ -1,9 +1,9 @@
 //! A call under way, with what its end must tell even if nobody is left to hear it.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use tokio::time::Sleep;
 
-use crate::clock::Clock;
-use crate::core::call::{AttemptPlan, Call as Core};
+use crate::clock::{Clock, Glance};
+use crate::core::call::AttemptPlan;
 use crate::core::decide::{AttemptOutcome, CallOutcome, Decision, DelaySource, GiveUp, Wait};
 use crate::core::estimate::Estimate;
 use crate::core::moment::Moment;
@@ -15,238 +15,380 @@ use crate::event::{Event, GateResult};
 use crate::gate::{Permit, Turn};
 use crate::run::attempt::Attempt;
 use crate::run::pool::{Pool, Shared};
+use crate::run::progress::Progress;
 use crate::run::spans::{CallSpans, Queue, Whose};
 
 /// A call under way. Dropped before its end it tells that it was cancelled.
+///
+/// What most calls do (pass the gate at once and succeed) is inlined into the caller's future and touches nothing else;
+/// the rest is kept out of the way.
 pub(super) struct Going<'a> {
     pool: &'a Pool,
     policy: &'a Policy,
-    core: Core,
-    /// The attempt's permit, while one is under way.
+    arrived: Glance,
+    /// The attempt's permit, while one is under way in a pool that counts.
     permit: Option<Permit<'a>>,
-    /// The last time read from the clock. While nothing was waited for, it is as good as another look.
-    now: Moment,
-    delay_source: DelaySource,
-    /// Whether the call waits for its turn.
-    queued: bool,
-    ended: bool,
+    /// `None` while the first attempt is under way, if it did not have to wait.
+    progress: Option<Box<Progress>>,
+    step: Step,
     pub(super) spans: CallSpans,
 }
 
+/// What a call is doing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Attempting,
+    /// It waits for its turn.
+    Queued,
+    /// It waits between two attempts.
+    Sleeping,
+    Ended,
+}
+
+/// The way of a call that goes well.
 impl<'a> Going<'a> {
     /// A call that arrives now.
-    pub(super) fn start(pool: &'a Pool, policy: &'a Policy, estimate: Option<Estimate>) -> Self {
+    #[inline]
+    pub(super) fn start(pool: &'a Pool, policy: &'a Policy, estimate: &Option<Estimate>) -> Self {
         let shared = &*pool.shared;
-        let now = shared.clock().now();
-        if shared.node.is_heard() {
-            shared.remember(policy);
-            let arrived = Event::CallStarted { policy: policy.name(), deadline: policy.deadline, estimate };
-            shared.node.tell(now, &arrived);
+        let arrived = shared.clock().glance();
+        if shared.is_heard {
+            shared.tell_arrival(arrived, policy, *estimate);
         }
         let spans = CallSpans::start(Whose { pool: pool.labels(), policy: policy.name() });
-        let (core, delay_source) = (Core::start(now), DelaySource::None);
-        Self { pool, policy, core, permit: None, now, delay_source, queued: false, ended: false, spans }
+        Self { pool, policy, arrived, permit: None, progress: None, step: Step::Attempting, spans }
     }
 
+    /// Takes a permit without waiting, if the pool flows. Where nobody counts, none is needed.
+    #[inline]
+    pub(super) fn passes_at_once(&mut self) -> bool {
+        let shared = self.shared();
+        if !shared.counted {
+            return true;
+        }
+        let first = self.is_first();
+        self.permit = if shared.gated {
+            Permit::flowing(&shared.node, first)
+        } else {
+            Some(Permit::ungated(&shared.node, first))
+        };
+        self.permit.is_some()
+    }
+
+    /// Begins the next attempt.
+    ///
+    /// # Errors
+    /// The deadline has come: no request is sent.
+    #[inline]
+    pub(super) fn begin(&mut self) -> Result<(), GiveUp> {
+        if let Some(progress) = &mut self.progress {
+            progress.plan = progress.core.begin_attempt(self.policy, progress.now)?;
+        }
+        if self.spans.are_open() {
+            let plan = self.plan();
+            self.spans.attempt_begins(&plan);
+        }
+        Ok(())
+    }
+
+    /// What the operation is handed.
+    #[inline]
+    pub(super) fn attempt(&self) -> Attempt<'a> {
+        match &self.progress {
+            None => Attempt::at_once(self.pool, self.policy, self.arrived),
+            Some(progress) => Attempt::planned(self.pool, progress.plan, progress.core.last_signal(), progress.now),
+        }
+    }
+
+    /// Ends the call well.
+    #[inline(always)]
+    pub(super) fn succeeded(&mut self, status: Option<u16>) {
+        if self.is_watched() {
+            self.succeeded_watched(status);
+        } else {
+            self.give_permit_back();
+        }
+        self.step = Step::Ended;
+    }
+
+    #[inline]
     fn shared(&self) -> &'a Shared {
         &self.pool.shared
+    }
+
+    #[inline]
+    fn is_first(&self) -> bool {
+        self.progress.as_ref().is_none_or(|progress| progress.core.attempts() == 0)
+    }
+
+    /// Whether a sink or a subscriber wants to know.
+    #[inline]
+    fn is_watched(&self) -> bool {
+        self.shared().is_heard || self.spans.are_open()
+    }
+
+    /// Gives the permit of an attempt back that succeeded.
+    #[inline]
+    fn give_permit_back(&mut self) {
+        if let Some(permit) = self.permit.take()
+            && permit.is_probe()
+        {
+            permit.succeeded(self.began(), self.clock().now());
+        }
+    }
+}
+
+/// The way of the others.
+impl<'a> Going<'a> {
+    pub(super) fn clock(&self) -> &'a Clock {
+        self.shared().clock()
     }
 
     fn whose(&self) -> Whose<'a> {
         Whose { pool: self.pool.labels(), policy: self.policy.name() }
     }
 
-    pub(super) fn clock(&self) -> &'a Clock {
-        self.shared().clock()
+    /// The call's progress, made if this is its first attempt, and under way.
+    fn progress(&mut self) -> &mut Progress {
+        let (clock, policy, arrived) = (self.clock(), self.policy, self.arrived);
+        self.progress.get_or_insert_with(|| Box::new(Progress::in_first_attempt(policy, clock.moment(arrived))))
     }
 
-    fn look_at_clock(&mut self) -> Moment {
-        let last = self.now;
-        self.now = self.clock().now();
-        last
+    /// The attempt under way.
+    pub(super) fn plan(&self) -> AttemptPlan {
+        self.progress.as_ref().map_or_else(|| AttemptPlan::first(self.policy, self.began()), |progress| progress.plan)
     }
 
-    fn is_first(&self) -> bool {
-        self.core.attempts() == 0
+    /// When what is under way began.
+    fn began(&self) -> Moment {
+        self.progress.as_ref().map_or_else(|| self.clock().moment(self.arrived), |progress| progress.now)
     }
 
-    /// Takes a permit without waiting, if the pool flows.
-    pub(super) fn passes_at_once(&mut self) -> bool {
-        let (shared, first) = (self.shared(), self.is_first());
-        self.permit = if shared.gated {
-            Permit::flowing(&shared.node, first)
-        } else if shared.counted {
-            Some(Permit::ungated(&shared.node, first))
-        } else {
-            Some(Permit::uncounted(&shared.node))
-        };
-        self.permit.is_some()
+    /// The timer that cuts the attempt under way.
+    #[cold]
+    pub(super) fn timer(&self) -> Sleep {
+        self.clock().sleep_until(self.plan().cut)
     }
 
     /// Waits for a permit at the call's place in the queue.
     pub(super) async fn wait_for_turn(&mut self, may_wait: bool) -> Result<(), GiveUp> {
-        let shared = self.shared();
-        let deadline = self.core.deadline(self.policy);
-        let turn = Turn::new(&shared.node, self.core.started(), deadline, may_wait, self.is_first());
+        let (shared, policy, arrived) = (self.shared(), self.policy, self.arrived);
+        let at_gate = || Box::new(Progress::at_gate(policy, shared.clock().moment(arrived)));
+        let core = &self.progress.get_or_insert_with(at_gate).core;
+        let turn = Turn::new(&shared.node, core.started(), core.deadline(policy), may_wait, core.attempts() == 0);
         let queue = || Queue { depth: shared.node.waiting(), stated: shared.shut_for() };
-        self.queued = true;
+        self.step = Step::Queued;
         let turn = self.spans.at_gate(turn, queue).await;
-        self.queued = false;
-        let waited = self.look_at_clock().until(self.now);
+        self.step = Step::Attempting;
+        let progress = self.progress();
+        let waited = progress.look_at(shared.clock()).until(progress.now);
+        let now = progress.now;
         let result = if turn.is_ok() { GateResult::Admitted } else { GateResult::Refused };
-        self.spans.gate_waited(result, waited);
-        match turn {
+        let given = match turn {
             Ok(permit) => {
+                progress.core.waited(DelaySource::Gate, waited);
                 self.permit = Some(permit);
-                self.core.waited(DelaySource::Gate, waited);
-                shared.tell(self.now, || Event::GateWaited { waited, result, class: LimitClass::None });
                 Ok(())
             }
-            Err(refusal) => {
-                let class = refusal.class;
-                shared.tell(self.now, || Event::GateWaited { waited, result, class });
-                Err(self.core.refused(class, refusal.retry_at))
-            }
-        }
-    }
-
-    /// Begins the next attempt.
-    pub(super) fn begin(&mut self) -> Result<AttemptPlan, GiveUp> {
-        let plan = self.core.begin_attempt(self.policy, self.now)?;
-        self.delay_source = plan.delay_source;
-        self.spans.attempt_begins(&plan);
-        Ok(plan)
-    }
-
-    /// What the operation is handed.
-    pub(super) fn attempt(&self, plan: AttemptPlan) -> Attempt<'a> {
-        Attempt::new(self.pool, plan, self.core.last_signal(), self.now)
+            Err(refusal) => Err(progress.core.refused(refusal.class, refusal.retry_at)),
+        };
+        self.spans.gate_waited(result, waited);
+        let class = given.map_or_else(|refused| refused.class, |()| LimitClass::None);
+        shared.tell(now, || Event::GateWaited { waited, result, class });
+        given
     }
 
     /// What an observation means to the pool's provider.
+    #[inline]
     pub(super) fn read(&self, observation: &Observation<'_>) -> Signal {
         self.shared().read(observation)
     }
 
+    /// Whether an observation is a failure; then it is noted. Takes it by value, so that one that need not be read need
+    /// not be in memory.
+    pub(super) fn reads_failure(&mut self, observation: Observation<'_>) -> bool {
+        let signal = self.read(&observation);
+        self.note_if_failed(signal)
+    }
+
+    /// Notes a failure that was read. Says whether it is one.
+    #[inline]
+    pub(super) fn note_if_failed(&mut self, signal: Signal) -> bool {
+        if signal.failed {
+            self.progress().core.note_failure(signal);
+        }
+        signal.failed
+    }
+
     /// A guard that reports what the head of an answer said, should the call be dropped while the body is read.
     pub(super) fn seen(&mut self, signal: Signal) -> Seen<'_, 'a> {
-        Seen { shared: self.shared(), permit: self.permit.as_mut(), signal, sent_at: self.now, spans: &self.spans }
+        let (shared, sent_at) = (self.shared(), self.began());
+        Seen { shared, permit: self.permit.as_mut(), signal, sent_at, spans: &self.spans }
     }
 
-    /// Tells and reports what the attempt showed, gives its permit back, and decides what follows.
-    pub(super) fn end_attempt(&mut self, signal: &Signal) -> Decision {
-        let (shared, began) = (self.shared(), self.now);
-        if signal.failed || shared.node.is_heard() {
-            self.look_at_clock();
-        }
-        let whose = self.whose();
-        self.spans.attempt_ended(whose, signal.into(), signal);
-        self.tell_attempt(signal.into(), Some(signal), began);
-        if !signal.failed {
-            if let Some(mut permit) = self.permit.take() {
-                permit.succeeded(began, self.now);
-            }
-            return Decision::Done;
-        }
-        self.end_failed_attempt(signal, began)
-    }
-
-    #[cold]
-    fn end_failed_attempt(&mut self, signal: &Signal, began: Moment) -> Decision {
-        let (shared, now) = (self.shared(), self.now);
-        if let Some(part) = signal.unreadable {
-            shared.tell(now, || Event::SignalUnreadable { part });
+    /// Tells and reports the failure that was noted, gives the attempt's permit back, and decides what follows: a wait
+    /// until a moment, from which [`Going::slept`] leads on.
+    ///
+    /// # Errors
+    /// The call ends.
+    pub(super) fn attempt_failed(&mut self) -> Result<Moment, GiveUp> {
+        let (shared, policy) = (self.shared(), self.policy);
+        let progress = self.progress();
+        let began = progress.look_at(shared.clock());
+        let now = progress.now;
+        let class = progress.core.failure().class;
+        if shared.is_heard || CallSpans::LOG {
+            self.tell_failure(now, began);
         }
         if let Some(mut permit) = self.permit.take()
             && shared.gated
-            && signal.is_throttle()
+            && class != LimitClass::None
         {
+            let signal = self.progress().core.failure();
             permit.throttled(shared.level(signal.scope), signal, began, now);
         }
         let mut budget = || shared.withdraw(now);
         let mut dice = shared.dice();
-        match self.core.end_attempt(self.policy, signal, shared.gated, now, &mut dice, &mut budget) {
+        match self.progress().core.end_failed(policy, shared.gated, now, &mut dice, &mut budget) {
             Decision::Again(_) if shared.engine.observe_only => {
-                let class = signal.class;
                 let outcome = CallOutcome::AttemptsExhausted;
-                Decision::GiveUp(GiveUp { outcome, class, ..GiveUp::not_retryable() })
+                Err(GiveUp { outcome, class, ..GiveUp::not_retryable() })
             }
-            decision => decision,
+            Decision::Again(ref wait) => {
+                self.goes_to_sleep(now, wait);
+                Ok(wait.at)
+            }
+            Decision::GiveUp(give_up) => Err(give_up),
+            // A failure is never done.
+            Decision::Done => Err(GiveUp::not_retryable()),
         }
     }
 
-    /// Sleeps between two attempts.
-    pub(super) async fn sleep(&mut self, wait: Wait) {
+    fn tell_failure(&mut self, now: Moment, began: Moment) {
+        let signal = *self.progress().core.failure();
+        self.tell_attempt(now, began, (&signal).into(), Some(&signal));
+        if let Some(part) = signal.unreadable {
+            self.shared().tell(now, || Event::SignalUnreadable { part });
+        }
+    }
+
+    fn goes_to_sleep(&mut self, now: Moment, wait: &Wait) {
+        let Wait { delay, source, stated, clamped, .. } = *wait;
         let shared = self.shared();
-        let Wait { at, delay, source, stated, clamped, .. } = wait;
-        shared.tell(self.now, || Event::DelayScheduled { source, delay, stated, clamped });
-        self.spans.delay_begins(&wait);
-        {
-            let _sleeping = Sleeping::new(shared);
-            shared.clock().sleep_until(at).await;
-        }
-        self.spans.delay_ended();
-        let slept = self.look_at_clock().until(self.now);
-        self.core.waited(source, slept);
+        shared.tell(now, || Event::DelayScheduled { source, delay, stated, clamped });
+        self.spans.delay_begins(wait);
+        shared.falls_asleep();
+        self.step = Step::Sleeping;
+        self.progress().sleep_source = source;
     }
 
-    /// Ends the call well.
-    pub(super) fn done(mut self) {
-        self.spans.done(self.core.attempts());
-        self.tell_end(CallOutcome::Ok, LimitClass::None, DelaySource::None);
+    /// A wait between two attempts has ended.
+    pub(super) fn slept(&mut self) {
+        let shared = self.shared();
+        shared.wakes_up();
+        self.step = Step::Attempting;
+        self.spans.delay_ended();
+        let progress = self.progress();
+        let slept = progress.look_at(shared.clock()).until(progress.now);
+        progress.core.waited(progress.sleep_source, slept);
+    }
+
+    #[cold]
+    fn succeeded_watched(&mut self, status: Option<u16>) {
+        let now = self.attempt_succeeded(status);
+        self.spans.done(self.attempts());
+        self.tell_end(now, CallOutcome::Ok, LimitClass::None, DelaySource::None);
+    }
+
+    /// Tells that the attempt succeeded, and gives its permit back; gives back when that was.
+    fn attempt_succeeded(&mut self, status: Option<u16>) -> Moment {
+        let (now, began) = (self.clock().now(), self.began());
+        let signal = Signal { status, ..Signal::success() };
+        self.tell_attempt(now, began, AttemptOutcome::Ok, Some(&signal));
+        self.give_permit_back();
+        now
+    }
+
+    /// Ends a call whose attempt was observed as a success, but holds no value.
+    #[cold]
+    pub(super) fn succeeded_in_vain<R>(&mut self, status: Option<u16>, last: Option<R>) -> Error<R> {
+        let now = self.attempt_succeeded(status);
+        self.progress().now = now;
+        self.give_up(GiveUp::not_retryable(), last)
     }
 
     /// Ends the call for this reason.
-    pub(super) fn give_up<R>(mut self, give_up: GiveUp, last: Option<R>) -> Error<R> {
-        let whose = self.whose();
-        self.spans.gave_up(whose, &give_up, self.core.attempts());
-        self.tell_end(give_up.outcome, give_up.class, give_up.source);
-        let labels = self.pool.labels().clone();
-        Error::new(labels, give_up, &self.core, self.now, last)
+    #[cold]
+    pub(super) fn give_up<R>(&mut self, give_up: GiveUp, last: Option<R>) -> Error<R> {
+        let (whose, labels) = (self.whose(), self.pool.labels().clone());
+        self.spans.gave_up(whose, &give_up, self.attempts());
+        self.tell_end(self.began(), give_up.outcome, give_up.class, give_up.source);
+        let Progress { core, now, .. } = self.progress();
+        Error::new(labels, give_up, core, *now, last)
     }
 
-    fn tell_attempt(&self, outcome: AttemptOutcome, signal: Option<&Signal>, began: Moment) {
-        self.shared().tell(self.now, || Event::AttemptEnded {
-            number: self.core.attempts(),
-            delay_source: self.delay_source,
+    /// Attempts begun.
+    fn attempts(&self) -> u32 {
+        self.progress.as_ref().map_or(1, |progress| progress.core.attempts())
+    }
+
+    fn tell_attempt(&mut self, now: Moment, began: Moment, outcome: AttemptOutcome, signal: Option<&Signal>) {
+        if let Some(signal) = signal {
+            let whose = self.whose();
+            self.spans.attempt_ended(whose, outcome, signal);
+        }
+        let plan = self.plan();
+        self.shared().tell(now, || Event::AttemptEnded {
+            number: plan.number,
+            delay_source: plan.delay_source,
             outcome,
             class: signal.map_or(LimitClass::None, |signal| signal.class),
             token_kind: signal.and_then(|signal| signal.token_kind),
             status: signal.and_then(|signal| signal.status),
-            duration: began.until(self.now),
+            duration: began.until(now),
         });
     }
 
-    fn tell_end(&mut self, outcome: CallOutcome, class: LimitClass, delay_source: DelaySource) {
-        self.ended = true;
-        let now = self.now;
+    fn tell_end(&mut self, now: Moment, outcome: CallOutcome, class: LimitClass, delay_source: DelaySource) {
+        self.step = Step::Ended;
+        let core = self.progress.as_ref().map(|progress| &progress.core);
+        let started = || self.clock().moment(self.arrived);
         self.shared().tell(now, || Event::CallEnded {
             policy: self.policy.name(),
             outcome,
             class,
             delay_source,
-            early: outcome == CallOutcome::DeadlineExceeded && self.core.ends_early(self.policy, now),
-            attempts: self.core.attempts(),
-            duration: self.core.started().until(now),
+            early: outcome == CallOutcome::DeadlineExceeded
+                && core.is_some_and(|core| core.ends_early(self.policy, now)),
+            attempts: self.attempts(),
+            duration: started().until(now),
         });
+    }
+
+    #[cold]
+    fn tell_cancelled(&mut self) {
+        let (now, began) = (self.clock().now(), self.began());
+        if self.step == Step::Sleeping {
+            self.shared().wakes_up();
+        }
+        if self.step == Step::Queued {
+            let (waited, result, class) = (began.until(now), GateResult::Cancelled, LimitClass::None);
+            self.shared().tell(now, || Event::GateWaited { waited, result, class });
+        }
+        if self.permit.is_some() {
+            self.tell_attempt(now, began, AttemptOutcome::Cancelled, None);
+        }
+        let class = self.progress.as_ref().map_or(LimitClass::None, |progress| progress.core.failure().class);
+        self.tell_end(now, CallOutcome::Cancelled, class, DelaySource::None);
     }
 }
 
 impl Drop for Going<'_> {
+    #[inline]
     fn drop(&mut self) {
-        if self.ended || !self.shared().node.is_heard() {
-            return;
+        if self.step != Step::Ended && self.shared().is_heard {
+            self.tell_cancelled();
         }
-        let began = self.look_at_clock();
-        if self.queued {
-            let (waited, result, class) = (began.until(self.now), GateResult::Cancelled, LimitClass::None);
-            self.shared().tell(self.now, || Event::GateWaited { waited, result, class });
-        }
-        if self.permit.is_some() {
-            self.tell_attempt(AttemptOutcome::Cancelled, None, began);
-        }
-        let class = self.core.last_signal().map_or(LimitClass::None, |signal| signal.class);
-        self.tell_end(CallOutcome::Cancelled, class, DelaySource::None);
     }
 }
 
@@ -274,27 +416,6 @@ impl Drop for Seen<'_, '_> {
         {
             let now = self.shared.clock().now();
             permit.throttled(self.shared.level(self.signal.scope), &self.signal, self.sent_at, now);
-        }
-    }
-}
-
-/// Counts a call as sleeping, where somebody listens.
-struct Sleeping<'a>(Option<&'a AtomicU32>);
-
-impl<'a> Sleeping<'a> {
-    fn new(shared: &'a Shared) -> Self {
-        let counter = shared.node.is_heard().then_some(&shared.sleeping);
-        if let Some(counter) = counter {
-            counter.fetch_add(1, Ordering::Relaxed);
-        }
-        Self(counter)
-    }
-}
-
-impl Drop for Sleeping<'_> {
-    fn drop(&mut self) {
-        if let Some(counter) = self.0 {
-            counter.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }

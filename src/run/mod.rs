@@ -13,6 +13,7 @@ mod labels;
 mod outcome;
 mod peek;
 mod pool;
+mod progress;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 mod spans;

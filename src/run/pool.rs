@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
-use crate::clock::{Clock, SharedDice};
+use crate::clock::{Clock, Glance, SharedDice};
 use crate::core::budget::Budget;
+use crate::core::estimate::Estimate;
 use crate::core::gate::Look;
 use crate::core::limit::Limit;
 use crate::core::moment::Moment;
@@ -115,22 +116,28 @@ pub(super) struct Shared {
     pub(super) gated: bool,
     /// Whether anybody needs the numbers of calls and requests: gate, budget or sink.
     pub(super) counted: bool,
+    /// Whether a sink listens.
+    pub(super) is_heard: bool,
+    /// The engine's, without the way to it: each call looks at it at least once.
+    clock: Clock,
     budget: Option<Mutex<Budget>>,
     quotas: Mutex<QuotaBoard>,
     /// Calls that sleep between two attempts.
-    pub(super) sleeping: AtomicU32,
+    sleeping: AtomicU32,
     policies: [OnceLock<Policy>; MOST_POLICIES],
 }
 
 impl Shared {
     fn new(engine: &Arc<Engine>, table: Table, depth: usize, node: Arc<Node>) -> Self {
-        let now = engine.trunk.clock.now();
+        let clock = engine.trunk.clock;
         Self {
             table,
             depth,
             gated: engine.is_gated(),
             counted: engine.is_gated() || engine.budget.is_some() || node.is_heard(),
-            budget: engine.budget.map(|settings| Mutex::new(Budget::new(settings, now))),
+            is_heard: node.is_heard(),
+            clock,
+            budget: engine.budget.map(|settings| Mutex::new(Budget::new(settings, clock.now()))),
             quotas: Mutex::default(),
             sleeping: AtomicU32::new(0),
             policies: [const { OnceLock::new() }; MOST_POLICIES],
@@ -139,8 +146,9 @@ impl Shared {
         }
     }
 
+    #[inline]
     pub(super) fn clock(&self) -> &Clock {
-        &self.engine.trunk.clock
+        &self.clock
     }
 
     pub(super) fn dice(&self) -> &SharedDice {
@@ -148,11 +156,12 @@ impl Shared {
     }
 
     /// What an observation made now means to the provider. What it says of quotas is noted.
+    #[inline]
     pub(super) fn read(&self, observation: &Observation<'_>) -> Signal {
-        if observation.is_bare_success() {
-            // Nothing to read: the happy path does not even make an empty reading.
-            return Signal { status: observation.status, ..Signal::success() };
-        }
+        if observation.is_bare() { self.table.read_bare(observation) } else { self.read_all(observation) }
+    }
+
+    fn read_all(&self, observation: &Observation<'_>) -> Signal {
         let reading = self.table.read_at(observation, &|| self.clock().wall());
         if !reading.quotas.is_empty() {
             self.note(&reading.quotas, &reading.signal, self.clock().now());
@@ -167,9 +176,19 @@ impl Shared {
 
     /// Builds an event only if somebody listens.
     pub(super) fn tell<'e>(&self, now: Moment, event: impl FnOnce() -> Event<'e>) {
-        if self.node.is_heard() {
+        if self.is_heard {
             self.node.tell(now, &event());
         }
+    }
+
+    /// Tells that a call arrived.
+    #[cold]
+    pub(super) fn tell_arrival(&self, arrived: Glance, policy: &Policy, estimate: Option<Estimate>) {
+        self.remember(policy);
+        self.node.tell(
+            self.clock.moment(arrived),
+            &Event::CallStarted { policy: policy.name(), deadline: policy.deadline, estimate },
+        );
     }
 
     /// Takes a retry from the budget, if there is one to take or no budget at all.
@@ -203,7 +222,7 @@ impl Shared {
     }
 
     /// Remembers a policy so that its parameters can be shown; the seventeenth and later are not.
-    pub(super) fn remember(&self, policy: &Policy) {
+    fn remember(&self, policy: &Policy) {
         for slot in &self.policies {
             if slot.get_or_init(|| policy.clone()).name == policy.name {
                 return;
@@ -222,6 +241,20 @@ impl Shared {
         match most_shut(&self.node, now) {
             Look::Shut(shut) => Some(now.until(shut.until)),
             Look::Flowing | Look::Paced(_) => None,
+        }
+    }
+
+    /// Counts a call as sleeping, where somebody listens.
+    pub(super) fn falls_asleep(&self) {
+        if self.is_heard {
+            self.sleeping.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Counts a call as awake again. One per [`Shared::falls_asleep`].
+    pub(super) fn wakes_up(&self) {
+        if self.is_heard {
+            self.sleeping.fetch_sub(1, Ordering::Relaxed);
         }
     }
 

@@ -84,7 +84,34 @@ pub(crate) fn judge(table: &Table, http_status: u16, seen: &Seen, facts: &Facts)
         Opinion::Limit(class, kind) => (class, kind),
         Opinion::SomeLimit | Opinion::NoOpinion => (LimitClass::Unknown, None),
     };
-    conclude(table, status, seen, facts, (class, token_kind, named), &state)
+    let throttled = class != LimitClass::None;
+    let larger_than_limit = throttled && facts.prose().any(|prose| prose.larger_than_limit);
+    let nothing_granted =
+        throttled && (facts.has_zero_limit() || (!facts.in_stream && seen.has_zero_limit(table.headers)));
+    let beside = Beside { verdict: seen.verdict(), larger_than_limit, nothing_granted };
+    conclude(status, (class, token_kind, named), &state, beside)
+}
+
+/// [`judge`] for an answer of which nothing is known but its status, an error: only rules that ask for nothing else hold.
+pub(crate) fn judge_status(table: &Table, status: u16) -> Judgement {
+    let mut state = by_status(status);
+    for otherwise in [false, true] {
+        if otherwise && state.limit != Opinion::SomeLimit {
+            break;
+        }
+        for rules in [table.rules, table.user_rules] {
+            for rule in rules.by_status_alone() {
+                if rule.otherwise == otherwise && (rule.statuses.is_empty() || rule.statuses.contains(&status)) {
+                    state.hear(rule);
+                }
+            }
+        }
+    }
+    let limit = match state.limit {
+        Opinion::Limit(class, kind) => (class, kind, true),
+        Opinion::SomeLimit | Opinion::NoOpinion => (LimitClass::Unknown, None, false),
+    };
+    conclude(status, limit, &state, Beside::default())
 }
 
 impl State {
@@ -192,30 +219,34 @@ fn longer_lived(a: Limit, b: Limit) -> Limit {
     }
 }
 
+/// What headers and body say of retrying, beside the limit.
+#[derive(Default)]
+struct Beside {
+    /// The provider's own word.
+    verdict: Option<bool>,
+    larger_than_limit: bool,
+    nothing_granted: bool,
+}
+
 /// Whether waiting can help, and what else follows from the limit.
 fn conclude(
-    table: &Table,
     status: u16,
-    seen: &Seen,
-    facts: &Facts,
     (class, token_kind, named): (LimitClass, Option<TokenKind>, bool),
     state: &State,
+    Beside { verdict, larger_than_limit, nothing_granted }: Beside,
 ) -> Judgement {
     let throttled = class != LimitClass::None;
     let plain_server_error = !throttled && status >= 500;
-    let larger = throttled && facts.prose().any(|prose| prose.larger_than_limit);
-    let nothing_granted =
-        throttled && (facts.has_zero_limit() || (!facts.in_stream && seen.has_zero_limit(table.headers)));
     let by_limit = match class {
         LimitClass::Spend => false,
         LimitClass::None => status == 408 || plain_server_error,
         _ => true,
     };
-    let by_rules = state.retry.unwrap_or(by_limit) && !larger && !nothing_granted;
+    let by_rules = state.retry.unwrap_or(by_limit) && !larger_than_limit && !nothing_granted;
     // Neither a rule nor a header that some proxy added makes an empty balance retryable.
-    let retryable = class != LimitClass::Spend && seen.verdict().unwrap_or(by_rules);
+    let retryable = class != LimitClass::Spend && verdict.unwrap_or(by_rules);
     let ambiguous = retryable && !throttled && status != 408 && (status >= 500 || status == INSIDE_A_SUCCESS);
     let unresolved = state.limit == Opinion::SomeLimit;
     let scope = state.scope;
-    Judgement { class, token_kind, retryable, ambiguous, larger_than_limit: larger, scope, named, unresolved }
+    Judgement { class, token_kind, retryable, ambiguous, larger_than_limit, scope, named, unresolved }
 }

@@ -180,6 +180,8 @@ pub struct Rules {
     phrase_count: usize,
     /// For each letter whether any phrase begins with it.
     initials: u32,
+    /// The rules that ask for no more than a status.
+    by_status_alone: RuleSet,
 }
 
 impl fmt::Debug for Rules {
@@ -208,6 +210,7 @@ impl Rules {
             phrases: [("", 0); PHRASES],
             phrase_count: 0,
             initials: 0,
+            by_status_alone: 0,
         };
         let (mut list, mut words) = (0, 0);
         while list < lists.len() {
@@ -234,6 +237,9 @@ impl Rules {
                     rules.phrase_count += 1;
                     i += 1;
                 }
+                if rule.words.is_empty() && rule.phrases.is_empty() && rule.shown.is_empty() {
+                    rules.by_status_alone |= 1 << number;
+                }
                 rules.rows[rules.count] = rule;
                 rules.count += 1;
                 row += 1;
@@ -241,6 +247,16 @@ impl Rules {
             list += 1;
         }
         rules
+    }
+
+    /// The rules that ask for no more than a status, in their order.
+    pub(crate) fn by_status_alone(&self) -> impl Iterator<Item = &'static Rule> {
+        let mut left = self.by_status_alone;
+        std::iter::from_fn(move || {
+            let number = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            self.rows.get(number).copied()
+        })
     }
 
     /// The rules that ask for `word`.

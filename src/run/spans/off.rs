@@ -12,9 +12,17 @@ use crate::run::spans::{Queue, Whose};
 pub(in crate::run) struct CallSpans;
 
 impl CallSpans {
+    /// Whether failures are logged even where no span is open.
+    pub(in crate::run) const LOG: bool = false;
+
     #[inline(always)]
     pub(in crate::run) fn start(_: Whose<'_>) -> Self {
         Self
+    }
+
+    #[inline(always)]
+    pub(in crate::run) fn are_open(&self) -> bool {
+        false
     }
 
     #[inline(always)]

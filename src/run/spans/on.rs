@@ -43,6 +43,9 @@ enum Step {
 }
 
 impl CallSpans {
+    /// Whether failures are logged even where no span is open.
+    pub(in crate::run) const LOG: bool = true;
+
     /// Opens the call's span below the caller's.
     #[inline]
     pub(in crate::run) fn start(whose: Whose<'_>) -> Self {
@@ -63,6 +66,12 @@ impl CallSpans {
             return Self(None);
         }
         Self(Some(Box::new(Open { call, step: Step::Between, ended: false })))
+    }
+
+    /// Whether anybody sees them.
+    #[inline]
+    pub(in crate::run) fn are_open(&self) -> bool {
+        self.0.is_some()
     }
 
     /// Opens `forbear.gate.wait` if `turn` does not end at its first poll; `queue` is asked then.
