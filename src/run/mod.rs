@@ -1,5 +1,6 @@
 //! The async shell of a call: the engine, its pools, and the loop that drives one call.
 
+mod about;
 mod attempt;
 mod builder;
 mod call;
@@ -9,6 +10,8 @@ mod drive;
 mod engine;
 mod gauges;
 mod going;
+mod here;
+mod inside;
 mod labels;
 mod outcome;
 mod peek;
