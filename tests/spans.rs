@@ -185,13 +185,16 @@ async fn a_pool_that_changes_is_logged_once_however_many_calls_there_are() {
         .map(|n| {
             let (pool, policy) = (pool.clone(), policy.clone());
             tokio::spawn(async move {
-                let call =
-                    pool.call(&policy).run(|attempt| {
-                        let throttled = attempt.number() == 1 && n < 20;
-                        async move {
-                            if throttled { answer(429, Some("2")) } else { told(if (20..30).contains(&n) { "60" } else { "90" }) }
+                let call = pool.call(&policy).run(|attempt| {
+                    let throttled = attempt.number() == 1 && n < 20;
+                    async move {
+                        if throttled {
+                            answer(429, Some("2"))
+                        } else {
+                            told(if (20..30).contains(&n) { "60" } else { "90" })
                         }
-                    });
+                    }
+                });
                 call.await.is_ok()
             })
         })

@@ -128,7 +128,9 @@ impl<'a> Going<'a> {
     pub(super) fn attempt(&self) -> Attempt<'a> {
         match &self.progress {
             None => Attempt::at_once(self.pool, self.policy, self.arrived),
-            Some(progress) => Attempt::planned(self.pool, progress.plan, progress.core.last_signal(), progress.now),
+            Some(progress) => {
+                Attempt::planned((self.pool, self.policy), progress.plan, progress.core.last_signal(), progress.now)
+            }
         }
     }
 

@@ -83,19 +83,12 @@ pub(super) fn depth() -> usize {
 }
 
 /// Counts a request as sent in the innermost attempt. Does nothing outside of one.
-pub(super) fn request_sent() {
+pub(crate) fn request_sent() {
     HERE.with(|here| {
         if here.pool.get() != PoolId::NONE {
             here.sent.set(here.sent.get().saturating_add(1));
         }
     });
-}
-
-/// The pools of the attempts around, the outermost first: to enter them again elsewhere.
-pub(super) fn around() -> Vec<PoolId> {
-    let mut around = AROUND.with_borrow(Clone::clone);
-    around.extend(Some(HERE.with(|here| here.pool.get())).filter(|pool| *pool != PoolId::NONE));
-    around
 }
 
 #[cfg(test)]
@@ -113,13 +106,12 @@ mod tests {
         assert!(is_inside(a) && !is_inside(b) && depth() == 1);
         let inner = enter(b);
         assert!(is_inside(a) && is_inside(b) && depth() == 2);
-        assert_eq!(around(), [a, b]);
         request_sent();
         request_sent();
         assert_eq!(leave(inner), 2);
         assert!(is_inside(a) && !is_inside(b));
         request_sent();
         assert_eq!(leave(outer), 2);
-        assert!(!is_inside(a) && around().is_empty());
+        assert!(!is_inside(a) && depth() == 0);
     }
 }

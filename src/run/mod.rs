@@ -11,6 +11,7 @@ mod engine;
 mod gauges;
 mod going;
 mod here;
+mod incoming;
 mod inside;
 mod labels;
 mod outcome;
@@ -19,6 +20,7 @@ mod pool;
 mod progress;
 #[cfg(feature = "reqwest")]
 mod reqwest;
+mod scope;
 mod spans;
 
 pub use attempt::{Attempt, Head, InFlight};
@@ -26,6 +28,9 @@ pub use builder::ForbearBuilder;
 pub use call::Call;
 pub use classify::{ByOutcome, ByRule, Observe};
 pub use engine::Forbear;
+pub(crate) use here::request_sent;
+pub use incoming::IncomingRetry;
 pub use outcome::{Failure, Outcome, PeekBody, Settle};
 pub use peek::{Peek, peek};
 pub use pool::{Pool, PoolBuilder};
+pub use scope::AttemptScope;

@@ -49,9 +49,9 @@ mod traced;
 #[cfg(feature = "telemetry")]
 pub(super) use log::{quota_updated, transition};
 #[cfg(not(feature = "telemetry"))]
-pub(super) use off::{CallSpans, Sites, quota_updated, transition};
+pub(super) use off::{CallSpans, CurrentSpan, Sites, quota_updated, transition};
 #[cfg(feature = "telemetry")]
-pub(super) use on::CallSpans;
+pub(super) use on::{CallSpans, CurrentSpan};
 #[cfg(feature = "telemetry")]
 pub(super) use sites::Sites;
 

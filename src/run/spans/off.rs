@@ -68,6 +68,21 @@ impl CallSpans {
 /// The guard of a span that is none.
 pub(in crate::run) struct NoSpan;
 
+/// The span that was current somewhere else; there is none.
+pub(in crate::run) struct CurrentSpan;
+
+impl CurrentSpan {
+    #[inline(always)]
+    pub(in crate::run) fn take() -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    pub(in crate::run) fn enter(&self) -> NoSpan {
+        NoSpan
+    }
+}
+
 /// The call sites that were warned; none is.
 #[derive(Debug, Default)]
 pub(in crate::run) struct Sites;

@@ -303,6 +303,21 @@ impl Open {
     }
 }
 
+/// The span that was current where it was taken, for a future that runs elsewhere.
+pub(in crate::run) struct CurrentSpan(Span);
+
+impl CurrentSpan {
+    /// Takes the span that is current.
+    pub(in crate::run) fn take() -> Self {
+        Self(Span::current())
+    }
+
+    /// Makes it current here until the guard is dropped.
+    pub(in crate::run) fn enter(&self) -> tracing::span::Entered<'_> {
+        self.0.enter()
+    }
+}
+
 /// What a call asks a model for. Displays as the name its span has by the conventions.
 struct Asked<'a> {
     operation: &'a str,
