@@ -1,5 +1,6 @@
 //! Real servers: brought where they are missing, started on a free port, ended with their value.
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "each of its users needs a part of it")]
+#![allow(clippy::disallowed_methods, reason = "nobody's runtime waits for these servers")]
 #![allow(clippy::missing_panics_doc, reason = "a test ends where something is not as it should be")]
 
 use std::collections::BTreeMap;

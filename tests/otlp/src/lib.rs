@@ -1,4 +1,10 @@
-//! An OTLP collector in the test's own process, and a workload whose numbers are known.
+//! Both roads of the telemetry, to their ends: a collector in the test's own process, real servers beside it, and a workload
+//! whose numbers are known.
+//!
+//! | command | what |
+//! |---|---|
+//! | `cargo test -p forbear-otlp-tests` | what a scrape shows, what is pushed over gRPC and HTTP, what servers make of both |
+//! | `cargo run -p forbear-otlp-tests --bin over_rotel` | the same through a collector between service and server |
 
 mod collector;
 #[path = "../../support/server.rs"]
