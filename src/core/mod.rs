@@ -20,5 +20,6 @@ pub mod policy;
 pub mod quota_board;
 pub mod rule;
 pub mod setting;
+pub mod shadow;
 pub mod signal;
 mod supply;

@@ -19,6 +19,7 @@ use crate::run::spans::transition;
 /// | `budget` | [`BudgetSettings::default`] | a failing provider is not fed with retries |
 /// | `replicas` | unknown | only where no shared gate knows it |
 /// | `observe_only` | off | |
+/// | `shadow_pacer` | off | a process sees only its share of the demand |
 /// | `client_attempts` | off | the HTTP client's span below an attempt is the CLIENT one; two would count every request twice |
 /// | `seed` | from the operating system | |
 ///
@@ -31,6 +32,7 @@ pub struct ForbearBuilder {
     sink: Option<Arc<dyn Sink>>,
     observe_only: bool,
     client_attempts: bool,
+    shadow_pacer: bool,
     budget: Option<Option<BudgetSettings>>,
     replicas: Option<u32>,
     seed: Option<u64>,
@@ -81,6 +83,16 @@ impl ForbearBuilder {
         self
     }
 
+    /// Counts calls that no pacing could have served within their deadline at the pool's known limits
+    /// (`forbear_infeasible_calls_total`): demand that only a larger quota, a longer deadline or fewer calls can meet. It
+    /// holds nobody, and costs a lock per call where a sink listens. It needs a limit, from headers or from
+    /// [`PoolBuilder::limit`](crate::PoolBuilder::limit), and judges with this process's share of it
+    /// ([`ForbearBuilder::replicas`]).
+    pub fn shadow_pacer(mut self) -> Self {
+        self.shadow_pacer = true;
+        self
+    }
+
     /// Dice that repeat, for tests.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
@@ -119,6 +131,7 @@ impl ForbearBuilder {
             gate,
             sink: self.sink,
             observe_only,
+            shadow_pacer: self.shadow_pacer,
             attempts_are_clients: self.client_attempts,
             budget,
             replicas: self.replicas,

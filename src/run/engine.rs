@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use crate::core::budget::BudgetSettings;
 use crate::core::gate::{Gate as GateCore, Look};
 use crate::core::rule::Table;
+use crate::event::Event;
 use crate::event::sink::Sink;
+use crate::event::words::BoundedLabel;
 use crate::gate::{Gate, Node, Trunk};
 use crate::run::builder::ForbearBuilder;
 use crate::run::labels::PairBound;
@@ -50,6 +52,7 @@ pub(super) struct Engine {
     pub(super) sink: Option<Arc<dyn Sink>>,
     pub(super) observe_only: bool,
     pub(super) attempts_are_clients: bool,
+    pub(super) shadow_pacer: bool,
     pub(super) budget: Option<BudgetSettings>,
     pub(super) replicas: Option<u32>,
     pub(super) registry: Mutex<Registry>,
@@ -87,10 +90,13 @@ impl Engine {
             [above @ .., _] if !above.is_empty() => Some(self.node(registry, table, above)),
             _ => None,
         };
-        let labels = registry.pairs.admit(table.id, path);
+        let (labels, overflowed) = registry.pairs.admit(table.id, path);
         let listener = self.sink.as_ref().map(|sink| Arc::from(sink.listen(&labels)));
         let node = Node::new(Arc::clone(&self.trunk), labels, parent, GateCore::new(table.shut_floor), listener);
         let now = self.trunk.clock.now();
+        if overflowed {
+            node.tell(now, &Event::LabelOverflowed { label: BoundedLabel::Pool });
+        }
         registry.nodes.retain(|_, node| Arc::strong_count(node) > 1 || node.look(now) != Look::Flowing);
         registry.nodes.insert(key, Arc::clone(&node));
         node

@@ -16,7 +16,9 @@ use crate::core::policy::Policy;
 use crate::core::quota_board::QuotaBoard;
 use crate::core::rule::Table;
 use crate::core::setting::{InvalidSetting, within};
+use crate::core::shadow::ShadowPacer;
 use crate::core::signal::{Quotas, Scope, Signal};
+use crate::event::names::clean;
 use crate::event::{Event, PoolLabels, StackedBy};
 use crate::gate::Node;
 use crate::run::about::{About, Server};
@@ -86,12 +88,15 @@ impl PoolBuilder {
     /// Checks path and limits and makes the pool, or finds it where it was made before.
     ///
     /// # Errors
-    /// A path without names, deeper than 8, or with an empty name; a limit outside its range; a server
+    /// A path without names, deeper than 8, or with an empty name; a table whose id is no plain label; a limit outside its range; a server
     /// that is no bare host name.
     pub fn build(self) -> Result<Pool, InvalidSetting> {
         within("pool.path (names)", self.path.len(), 1..=DEEPEST, "1 to 8 names")?;
         if self.path.iter().any(String::is_empty) {
             return Err(InvalidSetting::new("pool.path", &self.path, "no empty name"));
+        }
+        if self.table.id.is_empty() || clean(self.table.id) != self.table.id {
+            return Err(InvalidSetting::new("table.id", self.table.id, "1 to 64 of A-Z, a-z, 0-9, . _ : / -"));
         }
         self.limits.iter().try_for_each(Limit::check)?;
         let server = self.server.map(|(address, port)| Server::new(&address, port)).transpose()?;
@@ -141,6 +146,8 @@ pub(super) struct Shared {
     sleeping: AtomicU32,
     policies: [OnceLock<Policy>; MOST_POLICIES],
     pub(super) about: About,
+    /// Counts calls that no pacing could serve, where that was asked for.
+    shadow: Option<Mutex<ShadowPacer>>,
     /// The call sites that were warned of a second retry layer.
     sites: Sites,
 }
@@ -153,6 +160,7 @@ impl Shared {
             depth: path.len(),
             about: About::new(&table, path, engine.attempts_are_clients),
             sites: Sites::default(),
+            shadow: engine.shadow_pacer.then(|| Mutex::new(ShadowPacer::new(engine.replicas.unwrap_or(1)))),
             gated: engine.is_gated(),
             counted: engine.is_gated() || engine.budget.is_some() || node.is_heard(),
             is_heard: node.is_heard(),
@@ -205,10 +213,16 @@ impl Shared {
     #[cold]
     pub(super) fn tell_arrival(&self, arrived: Glance, policy: &Policy, estimate: Option<Estimate>) {
         self.remember(policy);
-        self.node.tell(
-            self.clock.moment(arrived),
-            &Event::CallStarted { policy: policy.name(), deadline: policy.deadline, estimate },
-        );
+        let (now, deadline) = (self.clock.moment(arrived), policy.deadline);
+        self.node.tell(now, &Event::CallStarted { policy: policy.name(), deadline, estimate });
+        if let Some(shadow) = &self.shadow {
+            let mut shadow = shadow.lock().unwrap_or_else(PoisonError::into_inner);
+            let feasible = shadow.can_serve(&self.board(), estimate, deadline, now);
+            drop(shadow);
+            if !feasible {
+                self.node.tell(now, &Event::CallInfeasible);
+            }
+        }
     }
 
     /// Tells that a second retry layer was noticed, and warns the call site once.
