@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use crate::clock::{Clock, SharedDice};
 use crate::core::budget::BudgetSettings;
 use crate::core::setting::{InvalidSetting, within};
+use crate::event::names::Policies;
 use crate::event::sink::{GaugeSource, Sink};
 use crate::gate::{Gate, Trunk};
 use crate::run::engine::{Engine, Forbear, Registry};
@@ -135,6 +136,7 @@ impl ForbearBuilder {
             attempts_are_clients: self.client_attempts,
             budget,
             replicas: self.replicas,
+            policies: Policies::new(),
             registry: Mutex::new(Registry::default()),
         });
         if let Some(sink) = &engine.sink {

@@ -7,6 +7,7 @@ use crate::core::budget::BudgetSettings;
 use crate::core::gate::{Gate as GateCore, Look};
 use crate::core::rule::Table;
 use crate::event::Event;
+use crate::event::names::Policies;
 use crate::event::sink::Sink;
 use crate::event::words::BoundedLabel;
 use crate::gate::{Gate, Node, Trunk};
@@ -55,6 +56,8 @@ pub(super) struct Engine {
     pub(super) shadow_pacer: bool,
     pub(super) budget: Option<BudgetSettings>,
     pub(super) replicas: Option<u32>,
+    /// The policies whose names are labels, in the order in which they were first used.
+    pub(super) policies: Policies,
     pub(super) registry: Mutex<Registry>,
 }
 

@@ -282,7 +282,11 @@ impl Shared {
     /// Remembers a policy so that its parameters can be shown; the seventeenth and later are not.
     fn remember(&self, policy: &Policy) {
         for slot in &self.policies {
-            if slot.get_or_init(|| policy.clone()).name == policy.name {
+            let first = || {
+                let _ = self.engine.policies.index(policy.name());
+                policy.clone()
+            };
+            if slot.get_or_init(first).name == policy.name {
                 return;
             }
         }
