@@ -210,7 +210,7 @@ impl Shared {
         }
         let level = self.level(signal.scope);
         self.tell_gate_the_limit(level);
-        self.node.with_level(level, |core| core.read(quotas, signal, now, &mut self.dice()));
+        self.node.read(level, quotas, signal, now);
     }
 
     /// Tells a level of the path what limit this pool's answers, or the application, say it has.
