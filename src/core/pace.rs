@@ -27,6 +27,8 @@ const FASTER_PER_SECOND: f64 = 0.04;
 /// Without a throttle it grows twice as fast after so many slots, three times after as many again; and so by seconds.
 const SLOTS_UNTIL_BOLDER: f64 = 10.0;
 const SECONDS_UNTIL_BOLDER: f64 = 10.0;
+/// So long after its beginning, or after it was extended, everybody has taken what they were to take of a window.
+const SETTLED_AFTER: Duration = Duration::from_millis(2_500);
 /// Slots that test a learned grant are so many times as far apart as those it has: what is refused is little.
 const TEST_STEPS: u32 = 4;
 /// How much an answer that tells of something left, or of nothing, changes the pace of one of several processes.
@@ -51,8 +53,11 @@ pub struct Pace {
     allowed: u32,
     /// Slots taken in all.
     total: u32,
-    /// Where answers told last that something was left in the current window.
+    /// Whether the next slot is one of those that answers said are left in the current window.
+    extends: bool,
+    /// When the first of these was taken last, and how often one was.
     extended_at: Option<Moment>,
+    extensions: u32,
 }
 
 impl Pace {
@@ -65,7 +70,7 @@ impl Pace {
 
     pub(super) fn new(start: Moment, plan: Plan, dice: &mut impl Dice) -> Self {
         // Replicas that were told the same end do not start in the same instant.
-        let next_slot = start.after(dice.within(plan.step()));
+        let next_slot = start.after(dice.within(plan.first_within()));
         let mut pace = Self {
             plan,
             start,
@@ -75,7 +80,9 @@ impl Pace {
             taken: 0,
             allowed: 0,
             total: 0,
+            extends: false,
             extended_at: None,
+            extensions: 0,
         };
         pace.begin_window(start);
         pace
@@ -147,27 +154,37 @@ impl Pace {
         match &mut self.plan {
             Plan::Window { .. } => self.extend_window(left, limit, now, dice),
             Plan::Even { interval, slowest, fastest } => {
-                let changed = if left > 0 { interval.div_f64(BY_NEWS) } else { interval.mul_f64(BY_NEWS) };
-                *interval = changed.clamp(*fastest, *slowest);
+                let factor = match left {
+                    0 => BY_NEWS,
+                    1 => 1.0,
+                    _ => 1.0 / BY_NEWS,
+                };
+                *interval = interval.mul_f64(factor).clamp(*fastest, *slowest);
             }
             Plan::SlowStart { .. } | Plan::Learned { .. } => {}
         }
     }
 
     fn extend_window(&mut self, left: u64, limit: u64, now: Moment, dice: &mut impl Dice) {
-        let settled = now >= self.extended_at.unwrap_or(self.mark).after(SPREAD);
         let used = limit.saturating_sub(left);
         let waits_for_next = self.taken >= self.allowed && self.next_slot >= self.ends;
-        if left == 0 || used == 0 || !settled || !waits_for_next || now.after(SAME_INSTANT) >= self.ends {
+        if !waits_for_next && !self.extends {
             return;
         }
-        let part = left as f64 * f64::from(self.taken) / used as f64;
-        let more = (part + dice.unit()).floor() as u32;
-        self.extended_at = Some(now);
-        if more > 0 {
-            self.allowed = self.taken + more;
-            self.next_slot = now.after(dice.within(SPREAD / 2));
+        let at = now.max(self.extended_at.unwrap_or(self.mark).after(SETTLED_AFTER));
+        let step = self.plan.step();
+        self.extends = left > 0 && used > 0 && at.after(SAME_INSTANT) < self.ends;
+        if !self.extends {
+            (self.allowed, self.next_slot) = (self.taken, self.ends.after(dice.within(step)));
+            return;
         }
+        // Each time twice as bold: those who have finished take no part any more.
+        let part = left as f64 * f64::from(self.taken) / used as f64 * f64::from(1u32 << self.extensions.min(16));
+        // Answers take long: the next would come too late to go by.
+        let last = self.mark.until(now) > now.until(self.ends);
+        let more = if last { left } else { left.min(part.ceil() as u64) };
+        self.allowed = self.taken.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+        self.next_slot = at.after(dice.within(SPREAD / 2));
     }
 
     /// Takes the next slot if it has come. Slots that nobody took are not saved up.
@@ -181,6 +198,10 @@ impl Pace {
             self.begin_window(self.ends.max(Moment::since_start(
                 now.elapsed_since_start().saturating_sub(step),
             )));
+        }
+        if std::mem::take(&mut self.extends) {
+            self.extended_at = Some(now);
+            self.extensions += 1;
         }
         self.taken = self.taken.saturating_add(1);
         self.total = self.total.saturating_add(1);
@@ -227,7 +248,8 @@ impl Pace {
         // One step later each time: where a window slides, no slot comes before its forerunner has left it.
         let step = SPREAD.min(*window / 4) / (*grant).max(1);
         (self.mark, self.ends) = (begins, begins.after(*window + step));
-        (self.taken, self.allowed, self.extended_at) = (0, *grant, None);
+        (self.taken, self.allowed) = (0, *grant);
+        (self.extends, self.extended_at, self.extensions) = (false, None, 0);
         match test_in {
             Some(0) => {
                 self.allowed = u32::MAX;

@@ -45,6 +45,15 @@ impl Plan {
         Self::Learned { interval: interval.div_f64(BELOW_LEARNED).max(fastest), fastest }
     }
 
+    /// The first slot comes within this.
+    pub(super) fn first_within(&self) -> Duration {
+        match *self {
+            // It has waited an interval already.
+            Self::Learned { interval, .. } => interval / 4,
+            _ => self.step(),
+        }
+    }
+
     /// How far apart slots are while they come.
     pub(super) fn step(&self) -> Duration {
         match *self {
