@@ -29,6 +29,9 @@ const SLOTS_UNTIL_BOLDER: f64 = 10.0;
 const SECONDS_UNTIL_BOLDER: f64 = 10.0;
 /// So long after its beginning, or after it was extended, everybody has taken what they were to take of a window.
 const SETTLED_AFTER: Duration = Duration::from_millis(2_500);
+/// One of several processes whose answers take longer than that asks for more than its share, if that is so many: of what
+/// the others leave it hears by not being refused.
+const ENOUGH_TO_TEST: u32 = 10;
 /// Slots that test a learned grant are so many times as far apart as those it has: what is refused is little.
 const TEST_STEPS: u32 = 4;
 /// How much an answer that tells of something left, or of nothing, changes the pace of one of several processes.
@@ -55,6 +58,8 @@ pub struct Pace {
     total: u32,
     /// Whether the next slot is one of those that answers said are left in the current window.
     extends: bool,
+    /// Whether an answer told of the current window.
+    answered: bool,
     /// When the first of these was taken last, and how often one was.
     extended_at: Option<Moment>,
     extensions: u32,
@@ -81,6 +86,7 @@ impl Pace {
             allowed: 0,
             total: 0,
             extends: false,
+            answered: false,
             extended_at: None,
             extensions: 0,
         };
@@ -167,6 +173,7 @@ impl Pace {
 
     fn extend_window(&mut self, left: u64, limit: u64, now: Moment, dice: &mut impl Dice) {
         let used = limit.saturating_sub(left);
+        self.answered = true;
         let waits_for_next = self.taken >= self.allowed && self.next_slot >= self.ends;
         if !waits_for_next && !self.extends {
             return;
@@ -219,11 +226,15 @@ impl Pace {
                 // Nearly even: a bucket of one has nothing for a slot that comes much too early.
                 self.next_slot.after(step.mul_f64(0.95) + dice.within(step / 10))
             }
-            Plan::Window { grant, .. } => {
-                if self.taken >= self.allowed {
+            Plan::Window { grant, shared, .. } => {
+                if self.taken == *grant && *shared && *grant >= ENOUGH_TO_TEST {
+                    self.allowed = self.taken.saturating_add(*grant);
+                    self.extends = true;
+                    self.mark.after(SETTLED_AFTER + dice.within(SPREAD / 2))
+                } else if self.taken >= self.allowed {
                     self.ends.after(dice.within(step))
                 } else if self.taken >= *grant || self.extended_at.is_some() {
-                    let tests = self.extended_at.is_none();
+                    let tests = self.extensions == 0 || !self.answered;
                     self.next_slot.after(if tests { step * TEST_STEPS } else { step })
                 } else {
                     // Within its own cell of an even grid: gaps are random, drift is none.
@@ -244,12 +255,12 @@ impl Pace {
     }
 
     fn begin_window(&mut self, begins: Moment) {
-        let Plan::Window { grant, window, test_in } = &mut self.plan else { return };
+        let Plan::Window { grant, window, test_in, .. } = &mut self.plan else { return };
         // One step later each time: where a window slides, no slot comes before its forerunner has left it.
         let step = SPREAD.min(*window / 4) / (*grant).max(1);
         (self.mark, self.ends) = (begins, begins.after(*window + step));
         (self.taken, self.allowed) = (0, *grant);
-        (self.extends, self.extended_at, self.extensions) = (false, None, 0);
+        (self.extends, self.answered, self.extended_at, self.extensions) = (false, false, None, 0);
         match test_in {
             Some(0) => {
                 self.allowed = u32::MAX;

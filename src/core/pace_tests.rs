@@ -39,7 +39,7 @@ fn slots_of_a_bucket_are_one_interval_apart() {
 #[test]
 fn a_window_grants_its_amount_near_its_beginning_and_never_more() {
     let window = 60.0;
-    let slots = slots(Plan::Window { grant: 20, window: Duration::from_secs(60), test_in: None }, 200.0);
+    let slots = slots(Plan::Window { grant: 20, window: Duration::from_secs(60), test_in: None, shared: false }, 200.0);
     assert_eq!(slots.iter().filter(|slot| **slot < 3.0).count(), 20);
     assert_eq!(slots.iter().filter(|slot| (3.0..window).contains(*slot)).count(), 0);
     // Where the window slides, too: no 21 of them in any 60 s.

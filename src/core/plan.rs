@@ -20,7 +20,8 @@ pub(super) enum Plan {
     Even { interval: Duration, slowest: Duration, fastest: Duration },
     /// So many in each window, near its beginning. A grant that nobody told is tested now and then: in so many windows
     /// slots go on beyond it.
-    Window { grant: u32, window: Duration, test_in: Option<u32> },
+    /// `shared`: others have their grants of the same windows.
+    Window { grant: u32, window: Duration, test_in: Option<u32>, shared: bool },
     /// Ever faster.
     SlowStart { interval: Duration },
     /// A little faster with each slot, from a little below a rate that was too fast, at most up to `fastest`.

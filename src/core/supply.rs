@@ -151,6 +151,7 @@ impl Supply {
                     grant,
                     window: ASSUMED_WINDOW,
                     test_in: Some(if tested { WINDOWS_PER_TEST - 1 } else { 0 }),
+                    shared: false,
                 },
                 Some(Lesson::Even { interval }) => Plan::learned(interval, Duration::ZERO),
                 None => Plan::slow_start(None),
@@ -163,7 +164,7 @@ impl Supply {
         match (self.refill.or(learned), self.lesson) {
             (None, _) => Plan::slow_start(Some(share.interval())),
             (Some(Refill::AtOnce), _) if share.amount >= 1.0 => {
-                Plan::Window { grant: share.amount as u32, window: share.window, test_in: None }
+                Plan::Window { grant: share.amount as u32, window: share.window, test_in: None, shared: share.replicas > 1 }
             }
             // The limit that is known is not the one that binds.
             (Some(Refill::Even), Some(Lesson::Even { interval }))
