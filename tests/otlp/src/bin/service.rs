@@ -14,6 +14,7 @@ use forbear::otlp::{self, Config, LostTelemetry};
 use forbear::{Forbear, Observation, Policy, Pool, provider};
 use forbear_otlp_tests::{traced_call, workload};
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinSet;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
@@ -26,6 +27,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         _ => Err("push, load or serve".into()),
     }
 }
+
+/// Tasks that call at the same time.
+const TASKS: u64 = 4;
 
 /// The environment says where to: what stands here leads nowhere.
 fn config() -> Config {
@@ -45,7 +49,8 @@ async fn push(end: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Calls that succeed at once.
+/// Calls that succeed at once, from several tasks at the same time.
+#[derive(Clone)]
 struct Caller {
     pool: Pool,
     policy: Policy,
@@ -57,11 +62,20 @@ impl Caller {
         Ok(Self { pool, policy: Policy::interactive(Duration::from_secs(15)).named("chat").build()? })
     }
 
+    /// So many calls, in all.
     async fn call(&self, calls: u64) {
-        for _ in 0..calls {
-            let call = self.pool.call(&self.policy).classify(|_: &Result<(), ()>| Observation::ok());
-            call.run(|_| async { Ok(()) }).await.expect("a success");
+        let mut tasks = JoinSet::new();
+        for task in 0..TASKS {
+            let caller = self.clone();
+            let own = calls / TASKS + u64::from(task < calls % TASKS);
+            tasks.spawn(async move {
+                for _ in 0..own {
+                    let call = caller.pool.call(&caller.policy).classify(|_: &Result<(), ()>| Observation::ok());
+                    call.run(|_| async { Ok(()) }).await.expect("a success");
+                }
+            });
         }
+        tasks.join_all().await;
     }
 }
 
