@@ -18,6 +18,7 @@ pub mod pace;
 pub mod path;
 pub mod policy;
 pub mod quota_board;
+pub mod refusal;
 pub mod rule;
 pub mod setting;
 pub mod signal;

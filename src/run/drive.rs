@@ -69,7 +69,7 @@ where
                     };
                 }
             };
-            going.clock().sleep_until(wake_at).await;
+            going.nap(wake_at).await;
             going.slept();
         }
     }

@@ -18,13 +18,12 @@ use crate::core::rule::Table;
 use crate::core::setting::{InvalidSetting, within};
 use crate::core::signal::{Quotas, Scope, Signal};
 use crate::event::{Event, PoolLabels};
-use crate::gate::Node;
+use crate::gate::{DEEPEST, Node};
+use crate::run::builder::check_queue_limit;
 use crate::run::call::Call;
 use crate::run::engine::Engine;
 use crate::run::gauges::most_shut;
 
-/// The most levels a path may have.
-const DEEPEST: usize = 8;
 /// The most policies whose parameters are shown.
 const MOST_POLICIES: usize = 16;
 
@@ -60,11 +59,12 @@ pub struct PoolBuilder {
     table: Table,
     path: Vec<String>,
     limits: Vec<Limit>,
+    queue_limit: Option<usize>,
 }
 
 impl PoolBuilder {
     pub(super) fn new(engine: Arc<Engine>, table: Table, path: Vec<String>) -> Self {
-        Self { engine, table, path, limits: Vec::new() }
+        Self { engine, table, path, limits: Vec::new(), queue_limit: None }
     }
 
     /// A quota the pool is known to have. What headers say beats it.
@@ -73,16 +73,34 @@ impl PoolBuilder {
         self
     }
 
+    /// How many calls may wait for this pool, 0 to 10,000,000; see [`ForbearBuilder::queue_limit`](crate::ForbearBuilder::queue_limit).
+    ///
+    /// ```
+    /// # use forbear::{Forbear, provider};
+    /// # let forbear = Forbear::builder().build()?;
+    /// // Rather an error now than an answer that nobody waits for any more.
+    /// let search = forbear.pool(provider::generic(), ["search"]).queue_limit(200).build()?;
+    /// # let _ = search;
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
+    pub fn queue_limit(mut self, most: usize) -> Self {
+        self.queue_limit = Some(most);
+        self
+    }
+
     /// Checks path and limits and makes the pool, or finds it where it was made before.
     ///
     /// # Errors
-    /// A path without names, deeper than 8, or with an empty name; a limit outside its range.
+    /// A path without names, deeper than 8, or with an empty name; a limit or a queue limit outside its range.
     pub fn build(self) -> Result<Pool, InvalidSetting> {
         within("pool.path (names)", self.path.len(), 1..=DEEPEST, "1 to 8 names")?;
         if self.path.iter().any(String::is_empty) {
             return Err(InvalidSetting::new("pool.path", &self.path, "no empty name"));
         }
         self.limits.iter().try_for_each(Limit::check)?;
+        if let Some(most) = self.queue_limit {
+            check_queue_limit("pool.queue_limit", most)?;
+        }
 
         let mut registry = self.engine.registry();
         let key = (self.table.id, self.path);
@@ -98,6 +116,9 @@ impl PoolBuilder {
             }
         };
         drop(registry);
+        if let Some(most) = self.queue_limit {
+            shared.node.limit_queue(most);
+        }
         if !self.limits.is_empty() {
             shared.board().configured = self.limits;
             shared.tell_gate_the_limit(shared.level(None));
@@ -133,8 +154,8 @@ impl Shared {
         Self {
             table,
             depth,
-            gated: engine.is_gated(),
-            counted: engine.is_gated() || engine.budget.is_some() || node.is_heard(),
+            gated: engine.trunk.is_gated(),
+            counted: engine.trunk.is_gated() || engine.budget.is_some() || node.is_heard(),
             is_heard: node.is_heard(),
             clock,
             budget: engine.budget.map(|settings| Mutex::new(Budget::new(settings, clock.now()))),

@@ -405,7 +405,7 @@ mod tests {
     }
 
     fn give_up(outcome: CallOutcome) -> GiveUp {
-        GiveUp { outcome, class: LimitClass::RequestRate, source: DelaySource::Header, retry_at: None }
+        GiveUp { outcome, class: LimitClass::RequestRate, source: DelaySource::Header, ..GiveUp::not_retryable() }
     }
 
     /// Polls a future once.
