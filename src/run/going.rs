@@ -371,6 +371,7 @@ impl<'a> Going<'a> {
     }
 
     fn tell_end(&mut self, now: Moment, outcome: CallOutcome, class: LimitClass, delay_source: DelaySource) {
+        let attempts = self.attempts();
         self.step = Step::Ended;
         let core = self.progress.as_ref().map(|progress| &progress.core);
         let started = || self.clock().moment(self.arrived);
@@ -381,7 +382,7 @@ impl<'a> Going<'a> {
             delay_source,
             early: outcome == CallOutcome::DeadlineExceeded
                 && core.is_some_and(|core| core.ends_early(self.policy, now)),
-            attempts: self.attempts(),
+            attempts,
             duration: started().until(now),
         });
     }
