@@ -20,6 +20,7 @@ pub mod path;
 mod plan;
 pub mod policy;
 pub mod quota_board;
+pub mod refusal;
 pub mod rule;
 pub mod setting;
 pub mod shadow;
