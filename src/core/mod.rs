@@ -22,3 +22,4 @@ pub mod rule;
 pub mod setting;
 pub mod signal;
 mod supply;
+pub mod tune;
