@@ -26,3 +26,4 @@ pub mod setting;
 pub mod shadow;
 pub mod signal;
 mod supply;
+pub mod tune;
