@@ -305,6 +305,7 @@ impl Gate {
                     sent: pace.total(),
                     refused: pace.total() - pace.taken_before(pass.at, now),
                     emptied: pass.at,
+                    step: pace.even_step(),
                     told: signal.stated.map(|stated| stated.delay),
                 };
                 if self.supply.would_learn(&release) {

@@ -6,7 +6,7 @@
 //! | it refills evenly | one per interval |
 //! | it refills when its window ends | what a window grants, spread over 2 s; then none until the next window |
 //! | nothing | four a second, twice as many each second |
-//! | nothing but the rate at which it served | a little less, up to 1.5 % more with each slot and 4 % each second |
+//! | nothing but the rate at which it served | a little less, up to 1.25 % more with each slot and 4 % each second |
 //!
 //! Where several processes draw on one limit each has its share of it, and answers that tell how much is left say when
 //! others have stopped using theirs.
@@ -22,10 +22,10 @@ const FASTER_EACH: Duration = Duration::from_secs(1);
 /// Two instants in one answer that differ by less are the same: both may be rounded to whole seconds.
 pub(super) const SAME_INSTANT: Duration = Duration::from_millis(1_500);
 /// A learned rate grows by at most this with each slot, and by at most that each second.
-const FASTER_PER_SLOT: f64 = 0.015;
+const FASTER_PER_SLOT: f64 = 0.0125;
 const FASTER_PER_SECOND: f64 = 0.04;
 /// Without a throttle it grows twice as fast after so many slots, three times after as many again; and so by seconds.
-const SLOTS_UNTIL_BOLDER: f64 = 10.0;
+const SLOTS_UNTIL_BOLDER: f64 = 16.0;
 const SECONDS_UNTIL_BOLDER: f64 = 10.0;
 /// So long after its beginning, or after it was extended, everybody has taken what they were to take of a window.
 const SETTLED_AFTER: Duration = Duration::from_millis(2_500);
@@ -112,6 +112,14 @@ impl Pace {
     /// Whether slots come evenly.
     pub(super) const fn is_even(&self) -> bool {
         matches!(self.plan, Plan::Even { .. })
+    }
+
+    /// How far apart slots are, if they come evenly, or nearly so.
+    pub(super) const fn even_step(&self) -> Option<Duration> {
+        match self.plan {
+            Plan::Even { interval, .. } | Plan::Learned { interval, .. } => Some(interval),
+            Plan::Window { .. } | Plan::SlowStart { .. } => None,
+        }
     }
 
     /// When the first slot could be taken.
@@ -202,9 +210,7 @@ impl Pace {
         }
         let step = self.plan.step();
         if self.next_slot >= self.ends {
-            self.begin_window(self.ends.max(Moment::since_start(
-                now.elapsed_since_start().saturating_sub(step),
-            )));
+            self.begin_window(self.ends.max(Moment::since_start(now.elapsed_since_start().saturating_sub(step))));
         }
         if std::mem::take(&mut self.extends) {
             self.extended_at = Some(now);
@@ -220,8 +226,8 @@ impl Pace {
                 // The longer nothing is throttled, the further off the rate may be.
                 let slots = f64::from(self.total) / SLOTS_UNTIL_BOLDER;
                 let seconds = self.start.until(now).as_secs_f64() / SECONDS_UNTIL_BOLDER;
-                let faster = (FASTER_PER_SLOT * (1.0 + slots))
-                    .min(FASTER_PER_SECOND * step.as_secs_f64() * (1.0 + seconds));
+                let faster =
+                    (FASTER_PER_SLOT * (1.0 + slots)).min(FASTER_PER_SECOND * step.as_secs_f64() * (1.0 + seconds));
                 *interval = interval.div_f64(1.0 + faster).max(*fastest);
                 // Nearly even: a bucket of one has nothing for a slot that comes much too early.
                 self.next_slot.after(step.mul_f64(0.95) + dice.within(step / 10))
