@@ -33,6 +33,14 @@ impl QuotaBoard {
         }
     }
 
+    /// The limit an answer stated last for this quota.
+    #[must_use]
+    pub fn limit(&self, dimension: Dimension, window: QuotaWindow) -> Option<u64> {
+        let (known, _) =
+            self.readings.iter().find(|(known, _)| (known.dimension, known.window) == (dimension, window))?;
+        known.limit
+    }
+
     /// The last readings, each with its time.
     #[must_use]
     pub fn readings(&self) -> &[(QuotaReading, Moment)] {

@@ -13,6 +13,7 @@ pub mod recorder;
 pub mod series;
 pub mod sink;
 pub(crate) mod slots;
+pub(crate) mod sources;
 pub mod totals;
 pub mod words;
 
@@ -23,7 +24,7 @@ use crate::core::decide::{AttemptOutcome, CallOutcome, DelaySource};
 use crate::core::estimate::Estimate;
 use crate::core::moment::Moment;
 use crate::core::signal::{LimitClass, Part, QuotaReading, TokenKind, words};
-use crate::event::words::BoundedLabel;
+use crate::event::words::{BoundedLabel, DegradedReason, StoreOperation, StoreOutcome};
 
 /// The two labels every series of a pool carries. Bounded and cleaned when the pool is built.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -191,6 +192,32 @@ pub enum Event<'a> {
         /// Which label.
         label: BoundedLabel,
     },
+    /// The shared store answered a question, or did not. Told to the [process](sink::Sink::listen_to_process), as all
+    /// that is about the store.
+    StoreAsked {
+        /// What was asked.
+        operation: StoreOperation,
+        /// How it ended.
+        outcome: StoreOutcome,
+        /// How long it took.
+        took: Duration,
+    },
+    /// The shared store stopped being relied on.
+    StoreDegraded {
+        /// Why.
+        reason: DegradedReason,
+    },
+    /// The shared store is relied on again.
+    StoreRecovered,
+    /// Another replica's news came.
+    NewsCame {
+        /// How old it was.
+        age: Duration,
+        /// Whether its end was too far away to be believed and was cut.
+        clamped: bool,
+    },
+    /// The store had lost an own shut and was told again.
+    ShutReasserted,
 }
 
 /// An event with its time and its pool, as a sink is handed it.

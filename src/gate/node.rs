@@ -1,6 +1,6 @@
 //! One level of a pool's path, with the state machine of its gate.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::clock::{Clock, SharedDice};
@@ -18,6 +18,8 @@ use crate::gate::queue::Queue;
 pub(crate) struct Trunk {
     pub(crate) clock: Clock,
     pub(crate) dice: SharedDice,
+    /// Told each change of a level's state.
+    pub(crate) log: fn(&PoolLabels, &Event<'_>),
 }
 
 /// One level of a path: the pool itself, or a level above it whose limits bind all pools below.
@@ -31,6 +33,8 @@ pub(crate) struct Node {
     /// the call that finds every level of its path flowing. The only thing a call looks at while all flows.
     barred: AtomicBool,
     core: Mutex<Core>,
+    /// The state that was told last, as a [`GateState`]. Written under the lock of `core`.
+    told: AtomicU8,
     pub(super) load: Load,
     pub(super) queue: Queue,
 }
@@ -52,6 +56,7 @@ impl Node {
             listener,
             barred: AtomicBool::new(false),
             core: Mutex::new(core),
+            told: AtomicU8::new(GateState::Flowing as u8),
             load: Load::default(),
             queue: Queue::default(),
         });
@@ -99,7 +104,32 @@ impl Node {
 
     /// This level's own state.
     pub(crate) fn look(&self, now: Moment) -> Look {
-        lock(&self.core).look(now, &mut &self.trunk.dice)
+        let mut core = lock(&self.core);
+        let look = core.look(now, &mut &self.trunk.dice);
+        let reopened = self.notices(look);
+        drop(core);
+        self.tell_reopened(reopened, now);
+        look
+    }
+
+    /// Notes the state that was seen under the lock; gives it back where it lets calls in and did not before.
+    fn notices(&self, look: Look) -> Option<GateState> {
+        let state = match look {
+            Look::Flowing => GateState::Flowing,
+            Look::Paced(_) => GateState::Paced,
+            Look::Shut(_) => GateState::Shut,
+        };
+        let told = self.told.swap(state as u8, Ordering::Relaxed);
+        (state != GateState::Shut && told != state as u8).then_some(state)
+    }
+
+    /// Tells, outside of all locks, that this level lets calls in again.
+    fn tell_reopened(&self, state: Option<GateState>, now: Moment) {
+        if let Some(state) = state {
+            let event = Event::GateReopened { state };
+            self.tell(now, &event);
+            (self.trunk.log)(&self.labels, &event);
+        }
     }
 
     /// Changes what the state machine of a level (0 = widest) of the path knows.
@@ -156,9 +186,20 @@ impl Node {
                 }
             }
         }
-        if levels.iter_mut().all(|level| level.look(now, dice) == Look::Flowing) {
+        let mut all_flow = true;
+        let mut reopened = [None; 8];
+        for ((node, level), reopened) in path.iter().zip(&mut levels).zip(&mut reopened) {
+            let look = level.look(now, dice);
+            all_flow &= look == Look::Flowing;
+            *reopened = node.notices(look);
+        }
+        if all_flow {
             // Under the locks: a report that comes later bars the subtree after this.
             self.barred.store(false, Ordering::Release);
+        }
+        drop(levels);
+        for (node, state) in path.iter().zip(reopened) {
+            node.tell_reopened(state, now);
         }
         (Admission::Pass(Pass { at: now, probe: probes != 0 }), probes)
     }
@@ -173,16 +214,26 @@ impl Node {
 
     /// Hears that a request of this very level's limit was throttled.
     pub(super) fn throttled(&self, pass: Pass, signal: &Signal, now: Moment) -> Option<Shut> {
-        let shut = lock(&self.core).throttled(pass, signal, now, &mut &self.trunk.dice)?;
+        let mut core = lock(&self.core);
+        let shut = core.throttled(pass, signal, now, &mut &self.trunk.dice)?;
+        let was = self.told.swap(GateState::Shut as u8, Ordering::Relaxed);
+        drop(core);
         self.bar(if shut.is_hard() { Moment::NEVER } else { shut.until });
-        self.tell(now, &Event::GateShut { class: shut.class, told: shut.told(), shut_for: now.until(shut.until) });
+        let event = Event::GateShut { class: shut.class, told: shut.told(), shut_for: now.until(shut.until) };
+        self.tell(now, &event);
+        if was != GateState::Shut as u8 {
+            (self.trunk.log)(&self.labels, &event);
+        }
         Some(shut)
     }
 
     /// Hears that a probe of this level went well.
     pub(super) fn succeeded(&self, pass: Pass, now: Moment) {
-        if lock(&self.core).succeeded(pass, now, &mut &self.trunk.dice) {
-            self.tell(now, &Event::GateReopened { state: GateState::Paced });
+        let mut core = lock(&self.core);
+        if core.succeeded(pass, now, &mut &self.trunk.dice) {
+            let reopened = self.notices(core.look(now, &mut &self.trunk.dice));
+            drop(core);
+            self.tell_reopened(reopened, now);
             self.wake_heads();
         }
     }

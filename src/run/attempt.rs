@@ -16,12 +16,14 @@ use crate::core::signal::{Signal, TokenKind};
 use crate::event::Event;
 use crate::gate::OwnedPermit;
 use crate::run::pool::Pool;
+use crate::run::scope::AttemptScope;
 
 /// One attempt, handed to the operation. Small, and free to be moved into its future.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt<'a> {
     pool: &'a Pool,
-    time: Time<'a>,
+    policy: &'a Policy,
+    time: Time,
     number: u32,
     delay_source: DelaySource,
     previous: Option<Signal>,
@@ -29,9 +31,9 @@ pub struct Attempt<'a> {
 
 /// When an attempt was sent and is cut.
 #[derive(Clone, Copy, Debug)]
-enum Time<'a> {
+enum Time {
     /// Sent when the call arrived. When it is cut is reckoned when it is asked for.
-    AtOnce(Glance, &'a Policy),
+    AtOnce(Glance),
     Planned {
         sent_at: Moment,
         cut: Moment,
@@ -42,26 +44,31 @@ impl<'a> Attempt<'a> {
     /// The first attempt of a call that did not wait.
     #[inline]
     pub(super) fn at_once(pool: &'a Pool, policy: &'a Policy, arrived: Glance) -> Self {
-        let time = Time::AtOnce(arrived, policy);
-        Self { pool, time, number: 1, delay_source: DelaySource::None, previous: None }
+        let time = Time::AtOnce(arrived);
+        Self { pool, policy, time, number: 1, delay_source: DelaySource::None, previous: None }
     }
 
     /// An attempt that was planned.
-    pub(super) fn planned(pool: &'a Pool, plan: AttemptPlan, previous: Option<Signal>, sent_at: Moment) -> Self {
+    pub(super) fn planned(
+        (pool, policy): (&'a Pool, &'a Policy),
+        plan: AttemptPlan,
+        previous: Option<Signal>,
+        sent_at: Moment,
+    ) -> Self {
         let AttemptPlan { number, cut, delay_source } = plan;
-        Self { pool, time: Time::Planned { sent_at, cut }, number, delay_source, previous }
+        Self { pool, policy, time: Time::Planned { sent_at, cut }, number, delay_source, previous }
     }
 
     fn sent_at(&self) -> Moment {
         match self.time {
-            Time::AtOnce(arrived, _) => self.pool.shared.clock().moment(arrived),
+            Time::AtOnce(arrived) => self.pool.shared.clock().moment(arrived),
             Time::Planned { sent_at, .. } => sent_at,
         }
     }
 
     fn cut(&self) -> Moment {
         match self.time {
-            Time::AtOnce(_, policy) => AttemptPlan::first(policy, self.sent_at()).cut,
+            Time::AtOnce(_) => AttemptPlan::first(self.policy, self.sent_at()).cut,
             Time::Planned { cut, .. } => cut,
         }
     }
@@ -107,6 +114,31 @@ impl<'a> Attempt<'a> {
     pub fn used_tokens(&self, kind: TokenKind, tokens: u64) {
         let shared = &self.pool.shared;
         shared.tell(shared.clock().now(), || Event::TokensUsed { kind, tokens });
+    }
+
+    /// Makes a future part of this attempt in whatever task it runs: what it opens nests in the attempt's span, what a tap
+    /// sees it send is counted, and a call it makes at the same pool is known to be inside the attempt. Needed where the
+    /// operation spawns; what it awaits is part of the attempt by itself. To be called inside the operation, whose span it
+    /// takes over.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use forbear::{Forbear, Policy, provider};
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let pool = Forbear::builder().build()?.pool(provider::generic(), ["files"]).build()?;
+    /// # let policy = Policy::interactive(Duration::from_secs(5)).build()?;
+    /// # let send = || async { http::Response::new(()) };
+    /// let answer = pool
+    ///     .call(&policy)
+    ///     .run(|attempt| {
+    ///         let request = tokio::spawn(attempt.scope(send()));
+    ///         async { request.await.map_err(std::io::Error::from) }
+    ///     })
+    ///     .await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn scope<F: Future>(&self, future: F) -> AttemptScope<F> {
+        AttemptScope::new(self.pool, self.policy, future)
     }
 
     /// Keeps the request counted as in flight until the guard is dropped: to be moved into a stream that outlives the

@@ -8,6 +8,7 @@ use crate::core::setting::{InvalidSetting, within};
 use crate::event::sink::{GaugeSource, Sink};
 use crate::gate::{Gate, Trunk};
 use crate::run::engine::{Engine, Forbear, Registry};
+use crate::run::spans::transition;
 
 /// An engine in the making.
 ///
@@ -18,6 +19,7 @@ use crate::run::engine::{Engine, Forbear, Registry};
 /// | `budget` | [`BudgetSettings::default`] | a failing provider is not fed with retries |
 /// | `replicas` | unknown | only where no shared gate knows it |
 /// | `observe_only` | off | |
+/// | `client_attempts` | off | the HTTP client's span below an attempt is the CLIENT one; two would count every request twice |
 /// | `seed` | from the operating system | |
 ///
 /// Environment, read once by [`ForbearBuilder::build`], for the moment when there is no time to deploy:
@@ -28,6 +30,7 @@ pub struct ForbearBuilder {
     gate: Gate,
     sink: Option<Arc<dyn Sink>>,
     observe_only: bool,
+    client_attempts: bool,
     budget: Option<Option<BudgetSettings>>,
     replicas: Option<u32>,
     seed: Option<u64>,
@@ -71,6 +74,13 @@ impl ForbearBuilder {
         self
     }
 
+    /// Makes attempts spans of the kind CLIENT, with the pool's server on them: for clients that open no span of their own
+    /// for a request. Service graphs and rates are made of CLIENT spans, so leave it where they do.
+    pub fn client_attempts(mut self) -> Self {
+        self.client_attempts = true;
+        self
+    }
+
     /// Dice that repeat, for tests.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
@@ -105,10 +115,11 @@ impl ForbearBuilder {
         };
         let dice = self.seed.map_or_else(SharedDice::from_system, SharedDice::from_seed);
         let engine = Arc::new(Engine {
-            trunk: Arc::new(Trunk { clock: Clock::new(), dice }),
+            trunk: Arc::new(Trunk { clock: Clock::new(), dice, log: transition }),
             gate,
             sink: self.sink,
             observe_only,
+            attempts_are_clients: self.client_attempts,
             budget,
             replicas: self.replicas,
             registry: Mutex::new(Registry::default()),

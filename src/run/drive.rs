@@ -14,6 +14,7 @@ use crate::run::call::Call;
 use crate::run::classify::Observe;
 use crate::run::cut::Cut;
 use crate::run::going::Going;
+use crate::run::inside::Inside;
 use crate::run::outcome::Settle;
 
 /// Drives a call to its end.
@@ -39,7 +40,7 @@ where
             if let Err(give_up) = going.begin() {
                 return Err(going.give_up(give_up, None));
             }
-            let inside = going.spans.inside(|| operation(going.attempt()));
+            let inside = Inside::new(&going, || operation(going.attempt()));
             let ended = match Cut::new(inside, || going.timer()).await {
                 // Boxed: an answer whose body must be read is an error, and errors may cost what successes must not.
                 Some(outcome) if call.observe.wants_peek(&outcome) => {

@@ -49,6 +49,7 @@ pub(super) struct Engine {
     pub(super) gate: Gate,
     pub(super) sink: Option<Arc<dyn Sink>>,
     pub(super) observe_only: bool,
+    pub(super) attempts_are_clients: bool,
     pub(super) budget: Option<BudgetSettings>,
     pub(super) replicas: Option<u32>,
     pub(super) registry: Mutex<Registry>,

@@ -1,21 +1,26 @@
 //! A call under way, with what its end must tell even if nobody is left to hear it.
 
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
 use tokio::time::Sleep;
 
 use crate::clock::{Clock, Glance};
 use crate::core::call::AttemptPlan;
 use crate::core::decide::{AttemptOutcome, CallOutcome, Decision, DelaySource, GiveUp, Wait};
 use crate::core::estimate::Estimate;
+use crate::core::gate::Pass;
 use crate::core::moment::Moment;
 use crate::core::observation::Observation;
 use crate::core::policy::Policy;
 use crate::core::signal::{LimitClass, Signal};
 use crate::error::Error;
-use crate::event::{Event, GateResult};
+use crate::event::{Event, GateResult, StackedBy};
 use crate::gate::{Permit, Turn};
 use crate::run::attempt::Attempt;
+use crate::run::here::{self, Outer, PoolId};
 use crate::run::pool::{Pool, Shared};
 use crate::run::progress::Progress;
+use crate::run::seen::Seen;
 use crate::run::spans::{CallSpans, Queue, Whose};
 
 /// A call under way. Dropped before its end it tells that it was cancelled.
@@ -31,6 +36,12 @@ pub(super) struct Going<'a> {
     /// `None` while the first attempt is under way, if it did not have to wait.
     progress: Option<Box<Progress>>,
     step: Step,
+    /// It runs inside an attempt of another call at this pool: once, unseen by the gate, and not counted as demand.
+    nested: bool,
+    /// Requests a tap saw in the attempt under way.
+    requests: AtomicU32,
+    /// Whether one of its attempts sent more than one.
+    stacked: AtomicBool,
     pub(super) spans: CallSpans,
 }
 
@@ -52,18 +63,32 @@ impl<'a> Going<'a> {
     pub(super) fn start(pool: &'a Pool, policy: &'a Policy, estimate: &Option<Estimate>) -> Self {
         let shared = &*pool.shared;
         let arrived = shared.clock().glance();
-        if shared.is_heard {
+        let nested = here::is_inside(PoolId::of(shared)) && !policy.allow_nested;
+        if nested {
+            shared.tell_stacked(policy, StackedBy::Nested);
+        } else if shared.is_heard {
             shared.tell_arrival(arrived, policy, *estimate);
         }
-        let spans = CallSpans::start(Whose { pool: pool.labels(), policy: policy.name() });
-        Self { pool, policy, arrived, permit: None, progress: None, step: Step::Attempting, spans }
+        let spans = CallSpans::start(Whose { pool: pool.labels(), about: &shared.about, policy }, here::depth);
+        Self {
+            pool,
+            policy,
+            arrived,
+            permit: None,
+            progress: None,
+            step: Step::Attempting,
+            nested,
+            requests: AtomicU32::new(0),
+            stacked: AtomicBool::new(false),
+            spans,
+        }
     }
 
     /// Takes a permit without waiting, if the pool flows. Where nobody counts, none is needed.
     #[inline]
     pub(super) fn passes_at_once(&mut self) -> bool {
         let shared = self.shared();
-        if !shared.counted {
+        if !shared.counted || self.nested {
             return true;
         }
         let first = self.is_first();
@@ -84,6 +109,7 @@ impl<'a> Going<'a> {
         if let Some(progress) = &mut self.progress {
             progress.plan = progress.core.begin_attempt(self.policy, progress.now)?;
         }
+        *self.requests.get_mut() = 0;
         if self.spans.are_open() {
             let plan = self.plan();
             self.spans.attempt_begins(&plan);
@@ -91,12 +117,21 @@ impl<'a> Going<'a> {
         Ok(())
     }
 
+    /// Enters the attempt under way until the guard is dropped.
+    #[inline]
+    pub(super) fn enter(&self) -> Entered<'_, 'a> {
+        // What a nested call sends, the attempt around it sends.
+        Entered { going: self, outer: (!self.nested).then(|| here::enter(PoolId::of(self.shared()))) }
+    }
+
     /// What the operation is handed.
     #[inline]
     pub(super) fn attempt(&self) -> Attempt<'a> {
         match &self.progress {
             None => Attempt::at_once(self.pool, self.policy, self.arrived),
-            Some(progress) => Attempt::planned(self.pool, progress.plan, progress.core.last_signal(), progress.now),
+            Some(progress) => {
+                Attempt::planned((self.pool, self.policy), progress.plan, progress.core.last_signal(), progress.now)
+            }
         }
     }
 
@@ -145,7 +180,22 @@ impl<'a> Going<'a> {
     }
 
     fn whose(&self) -> Whose<'a> {
-        Whose { pool: self.pool.labels(), policy: self.policy.name() }
+        Whose { pool: self.pool.labels(), about: &self.shared().about, policy: self.policy }
+    }
+
+    /// Counts requests a tap saw in the attempt under way. More than one is another layer's retry; a call is counted as
+    /// stacked once.
+    #[cold]
+    fn requests_sent(&self, requests: u32) {
+        let shared = self.shared();
+        let now = shared.clock().now();
+        for _ in 0..requests {
+            shared.tell(now, || Event::RequestSent);
+        }
+        let sent = self.requests.fetch_add(requests, Relaxed).saturating_add(requests);
+        if sent > 1 && !self.stacked.swap(true, Relaxed) {
+            shared.tell_stacked(self.policy, StackedBy::Wire);
+        }
     }
 
     /// The call's progress, made if this is its first attempt, and under way.
@@ -247,10 +297,16 @@ impl<'a> Going<'a> {
             let signal = self.progress().core.failure();
             permit.throttled(shared.level(signal.scope), signal, began, now);
         }
-        let mut budget = || shared.withdraw(now);
+        let nested = self.nested;
+        if nested && shared.gated && class != LimitClass::None {
+            let (signal, pass) = (self.progress().core.failure(), Pass { at: began, probe: false });
+            shared.node.report(shared.level(signal.scope), pass, signal, now);
+        }
+        // The outer call's retries come out of the budget, not this one's, which are none.
+        let mut budget = || nested || shared.withdraw(now);
         let mut dice = shared.dice();
         match self.progress().core.end_failed(policy, shared.gated, now, &mut dice, &mut budget) {
-            Decision::Again(_) if shared.engine.observe_only => {
+            Decision::Again(_) if shared.engine.observe_only || nested => {
                 let outcome = CallOutcome::AttemptsExhausted;
                 Err(GiveUp { outcome, class, ..GiveUp::not_retryable() })
             }
@@ -267,7 +323,7 @@ impl<'a> Going<'a> {
     fn tell_failure(&mut self, now: Moment, began: Moment) {
         let signal = *self.progress().core.failure();
         self.tell_attempt(now, began, (&signal).into(), Some(&signal));
-        if let Some(part) = signal.unreadable {
+        if let Some(part) = signal.unreadable.filter(|_| !self.nested) {
             self.shared().tell(now, || Event::SignalUnreadable { part });
         }
     }
@@ -287,10 +343,10 @@ impl<'a> Going<'a> {
         let shared = self.shared();
         shared.wakes_up();
         self.step = Step::Attempting;
-        self.spans.delay_ended();
         let progress = self.progress();
         let slept = progress.look_at(shared.clock()).until(progress.now);
         progress.core.waited(progress.sleep_source, slept);
+        self.spans.delay_ended(slept);
     }
 
     #[cold]
@@ -335,7 +391,11 @@ impl<'a> Going<'a> {
     fn tell_attempt(&mut self, now: Moment, began: Moment, outcome: AttemptOutcome, signal: Option<&Signal>) {
         if let Some(signal) = signal {
             let whose = self.whose();
+            self.spans.requests_sent(self.requests.load(Relaxed));
             self.spans.attempt_ended(whose, outcome, signal);
+        }
+        if self.nested {
+            return;
         }
         let plan = self.plan();
         self.shared().tell(now, || Event::AttemptEnded {
@@ -351,6 +411,9 @@ impl<'a> Going<'a> {
 
     fn tell_end(&mut self, now: Moment, outcome: CallOutcome, class: LimitClass, delay_source: DelaySource) {
         self.step = Step::Ended;
+        if self.nested {
+            return;
+        }
         let core = self.progress.as_ref().map(|progress| &progress.core);
         let started = || self.clock().moment(self.arrived);
         self.shared().tell(now, || Event::CallEnded {
@@ -392,30 +455,20 @@ impl Drop for Going<'_> {
     }
 }
 
-/// A throttle whose head was seen while its body is still being read: reported even if the call is dropped.
-pub(super) struct Seen<'s, 'a> {
-    shared: &'a Shared,
-    permit: Option<&'s mut Permit<'a>>,
-    signal: Signal,
-    sent_at: Moment,
-    pub(super) spans: &'s CallSpans,
+/// An attempt that is being polled. Leaving it counts what a tap saw meanwhile.
+pub(super) struct Entered<'s, 'a> {
+    going: &'s Going<'a>,
+    outer: Option<Outer>,
 }
 
-impl Seen<'_, '_> {
-    /// The call goes on and reports by itself.
-    pub(super) fn forget(&mut self) {
-        self.permit = None;
-    }
-}
-
-impl Drop for Seen<'_, '_> {
+impl Drop for Entered<'_, '_> {
+    #[inline]
     fn drop(&mut self) {
-        if let Some(permit) = self.permit.take()
-            && self.signal.is_throttle()
-            && self.shared.gated
-        {
-            let now = self.shared.clock().now();
-            permit.throttled(self.shared.level(self.signal.scope), &self.signal, self.sent_at, now);
+        if let Some(outer) = self.outer.take() {
+            let requests = here::leave(outer);
+            if requests > 0 {
+                self.going.requests_sent(requests);
+            }
         }
     }
 }

@@ -17,11 +17,13 @@ use crate::core::quota_board::QuotaBoard;
 use crate::core::rule::Table;
 use crate::core::setting::{InvalidSetting, within};
 use crate::core::signal::{Quotas, Scope, Signal};
-use crate::event::{Event, PoolLabels};
+use crate::event::{Event, PoolLabels, StackedBy};
 use crate::gate::Node;
+use crate::run::about::{About, Server};
 use crate::run::call::Call;
 use crate::run::engine::Engine;
 use crate::run::gauges::most_shut;
+use crate::run::spans::{CallSpans, Sites, quota_updated};
 
 /// The most levels a path may have.
 const DEEPEST: usize = 8;
@@ -60,11 +62,12 @@ pub struct PoolBuilder {
     table: Table,
     path: Vec<String>,
     limits: Vec<Limit>,
+    server: Option<(String, u16)>,
 }
 
 impl PoolBuilder {
     pub(super) fn new(engine: Arc<Engine>, table: Table, path: Vec<String>) -> Self {
-        Self { engine, table, path, limits: Vec::new() }
+        Self { engine, table, path, limits: Vec::new(), server: None }
     }
 
     /// A quota the pool is known to have. What headers say beats it.
@@ -73,16 +76,25 @@ impl PoolBuilder {
         self
     }
 
+    /// Where the pool's requests go, as `server.address` and `server.port` on spans: a host's name or address, and a port of
+    /// 1 to 65535. Nothing is sent there. What the first build said stays.
+    pub fn server(mut self, address: &str, port: u16) -> Self {
+        self.server = Some((address.to_owned(), port));
+        self
+    }
+
     /// Checks path and limits and makes the pool, or finds it where it was made before.
     ///
     /// # Errors
-    /// A path without names, deeper than 8, or with an empty name; a limit outside its range.
+    /// A path without names, deeper than 8, or with an empty name; a limit outside its range; a server
+    /// that is no bare host name.
     pub fn build(self) -> Result<Pool, InvalidSetting> {
         within("pool.path (names)", self.path.len(), 1..=DEEPEST, "1 to 8 names")?;
         if self.path.iter().any(String::is_empty) {
             return Err(InvalidSetting::new("pool.path", &self.path, "no empty name"));
         }
         self.limits.iter().try_for_each(Limit::check)?;
+        let server = self.server.map(|(address, port)| Server::new(&address, port)).transpose()?;
 
         let mut registry = self.engine.registry();
         let key = (self.table.id, self.path);
@@ -91,13 +103,16 @@ impl PoolBuilder {
             Some(shared) => shared,
             None => {
                 let node = self.engine.node(&mut registry, &self.table, &key.1);
-                let shared = Arc::new(Shared::new(&self.engine, self.table, key.1.len(), node));
+                let shared = Arc::new(Shared::new(&self.engine, self.table, &key.1, node));
                 registry.pools.retain(|_, pool| pool.strong_count() > 0);
                 registry.pools.insert(key, Arc::downgrade(&shared));
                 shared
             }
         };
         drop(registry);
+        if let Some(server) = server {
+            shared.about.server.get_or_init(|| server);
+        }
         if !self.limits.is_empty() {
             shared.board().configured = self.limits;
             shared.tell_gate_the_limit(shared.level(None));
@@ -125,14 +140,19 @@ pub(super) struct Shared {
     /// Calls that sleep between two attempts.
     sleeping: AtomicU32,
     policies: [OnceLock<Policy>; MOST_POLICIES],
+    pub(super) about: About,
+    /// The call sites that were warned of a second retry layer.
+    sites: Sites,
 }
 
 impl Shared {
-    fn new(engine: &Arc<Engine>, table: Table, depth: usize, node: Arc<Node>) -> Self {
+    fn new(engine: &Arc<Engine>, table: Table, path: &[String], node: Arc<Node>) -> Self {
         let clock = engine.trunk.clock;
         Self {
             table,
-            depth,
+            depth: path.len(),
+            about: About::new(&table, path, engine.attempts_are_clients),
+            sites: Sites::default(),
             gated: engine.is_gated(),
             counted: engine.is_gated() || engine.budget.is_some() || node.is_heard(),
             is_heard: node.is_heard(),
@@ -191,6 +211,13 @@ impl Shared {
         );
     }
 
+    /// Tells that a second retry layer was noticed, and warns the call site once.
+    #[cold]
+    pub(super) fn tell_stacked(&self, policy: &Policy, detector: StackedBy) {
+        self.tell(self.clock.now(), || Event::RetriesStacked { detector });
+        self.sites.warn(self.node.labels(), policy.name(), detector);
+    }
+
     /// Takes a retry from the budget, if there is one to take or no budget at all.
     pub(super) fn withdraw(&self, now: Moment) -> bool {
         self.budget
@@ -204,13 +231,30 @@ impl Shared {
 
     /// Notes what an answer says of quotas.
     fn note(&self, quotas: &Quotas, signal: &Signal, now: Moment) {
-        self.board().note(quotas, now);
+        self.note_on_board(quotas, now);
         for reading in quotas.iter() {
             self.tell(now, || Event::QuotaRead { reading: *reading });
         }
         let level = self.level(signal.scope);
         self.tell_gate_the_limit(level);
         self.node.read(level, quotas, signal, now);
+    }
+
+    /// Notes readings on the board, and logs limits that are not what they were.
+    fn note_on_board(&self, quotas: &Quotas, now: Moment) {
+        let mut changed = [None; Quotas::CAPACITY];
+        let mut board = self.board();
+        if CallSpans::LOG {
+            for (reading, changed) in quotas.iter().zip(&mut changed) {
+                let known = board.limit(reading.dimension, reading.window);
+                *changed = (reading.limit.is_some() && reading.limit != known).then_some((*reading, known));
+            }
+        }
+        board.note(quotas, now);
+        drop(board);
+        for (reading, known) in changed.iter().flatten() {
+            quota_updated(self.node.labels(), reading, *known);
+        }
     }
 
     /// Tells a level of the path what limit this pool's answers, or the application, say it has.

@@ -8,7 +8,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 
 use crate::event::catalogue::Metric;
 use crate::event::metric::Kind;
-use crate::telemetry::meters::{Meters, meters};
+use crate::telemetry::meters::Meters;
 use crate::telemetry::scrape::Scraper;
 
 /// Where the endpoint listens. A port alone means loopback: nobody outside the machine reaches it unless you say so.
@@ -73,11 +73,11 @@ pub fn install(listen: impl Into<Listen>) -> Result<Prometheus, InstallError> {
     };
     let (addr, listener) = bind(addr).map_err(|source| InstallError::Bind { addr, source })?;
     let recorder = buckets(PrometheusBuilder::new()).build_recorder();
-    let (handle, meters) = (recorder.handle(), meters());
+    let page = Page { recorded: recorder.handle(), meters: Meters::with_served_gauges() };
     let scraper = Scraper::prepare(listener).map_err(InstallError::Start)?;
     metrics::set_global_recorder(recorder).map_err(|_| InstallError::RecorderTaken)?;
-    let scraper = scraper.start(handle.clone(), meters.clone()).map_err(InstallError::Start)?;
-    Ok(Prometheus { addr, handle, meters, _scraper: scraper })
+    let scraper = scraper.start(page.clone()).map_err(InstallError::Start)?;
+    Ok(Prometheus { addr, page, _scraper: scraper })
 }
 
 /// Gives a builder of your own the buckets of every histogram of the catalogue; without them they become summaries, which
@@ -96,8 +96,7 @@ pub fn buckets(builder: PrometheusBuilder) -> PrometheusBuilder {
 #[must_use = "dropping it closes the endpoint"]
 pub struct Prometheus {
     addr: SocketAddr,
-    handle: PrometheusHandle,
-    meters: Meters,
+    page: Page,
     _scraper: Scraper,
 }
 
@@ -111,14 +110,33 @@ impl Prometheus {
     /// The sink for the engine. Its gauges are sampled on every scrape.
     #[must_use]
     pub fn meters(&self) -> Meters {
-        self.meters.clone()
+        self.page.meters.clone()
     }
 
     /// What a scrape reads now, without the way over the network.
     #[must_use]
     pub fn render(&self) -> String {
-        self.meters.sample();
-        self.handle.render()
+        self.page.render()
+    }
+}
+
+/// What a scrape reads: what the application's recorder holds, then the engine's gauges as they are at that moment.
+#[derive(Clone)]
+pub(crate) struct Page {
+    recorded: PrometheusHandle,
+    meters: Meters,
+}
+
+impl Page {
+    pub(crate) fn render(&self) -> String {
+        let mut text = self.recorded.render();
+        self.meters.write_gauges(&mut text);
+        text
+    }
+
+    /// Moves values of histograms into their buckets, so that they do not pile up between scrapes.
+    pub(crate) fn keep_up(&self) {
+        self.recorded.run_upkeep();
     }
 }
 

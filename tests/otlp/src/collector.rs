@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
@@ -73,6 +74,27 @@ impl Collector {
         scopes.flat_map(|scope| scope.spans.clone()).collect()
     }
 
+    /// The spans that came as a tree by their parents, in the order in which they began: one line each, with the
+    /// attributes that are named in `shown`.
+    #[must_use]
+    pub fn tree(&self, shown: &[&str]) -> String {
+        let mut spans = self.spans();
+        spans.sort_by_key(|span| span.start_time_unix_nano);
+        let roots = spans.iter().filter(|span| !spans.iter().any(|other| other.span_id == span.parent_span_id));
+        let mut text = String::new();
+        roots.for_each(|root| branch(&mut text, &spans, root, 0, shown));
+        text
+    }
+
+    /// Waits until metrics are pushed once more.
+    pub async fn next_push_of_metrics(&self) {
+        let pushes = || self.got.0.lock().expect("nobody panicked").1.len();
+        let before = pushes();
+        while pushes() == before {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
     /// An attribute of the resource that pushed traces, and of the one that pushed metrics.
     #[must_use]
     pub fn resource(&self, key: &str) -> [Option<String>; 2] {
@@ -134,6 +156,17 @@ impl Drop for Collector {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
+    }
+}
+
+/// A span and what is below it. A child belongs to its parent's trace.
+fn branch(text: &mut String, spans: &[Span], span: &Span, depth: usize, shown: &[&str]) {
+    let shown_here = shown.iter().filter_map(|key| Some(format!(" {key}={}", attribute(&span.attributes, key)?)));
+    let line = format!("{:indent$}{}{}\n", "", span.name, shown_here.collect::<String>(), indent = 2 * depth);
+    text.push_str(&line);
+    for child in spans.iter().filter(|child| child.parent_span_id == span.span_id) {
+        assert_eq!(child.trace_id, span.trace_id, "{} below {}", child.name, span.name);
+        branch(text, spans, child, depth + 1, shown);
     }
 }
 
