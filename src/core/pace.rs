@@ -38,7 +38,10 @@ const TEST_STEPS: u32 = 4;
 const BY_NEWS: f64 = 1.05;
 /// Whoever waits takes a slot when it comes. One that nobody took for this long, and for another interval, means that
 /// nobody waits.
-const NOBODY_WAITS: Duration = Duration::from_secs(1);
+pub(super) const NOBODY_WAITS: Duration = Duration::from_secs(1);
+
+/// A pool that is paced from the start saves up the slots of this long: a few calls together are no storm.
+const SAVED_UP: Duration = Duration::from_secs(1);
 
 /// The slots of one pool.
 #[derive(Clone, Debug)]
@@ -56,6 +59,8 @@ pub struct Pace {
     allowed: u32,
     /// Slots taken in all.
     total: u32,
+    /// How long slots that nobody took are saved up; such a pace is never over.
+    saves: Duration,
     /// Whether the next slot is one of those that answers said are left in the current window.
     extends: bool,
     /// Whether an answer told of the current window.
@@ -76,15 +81,20 @@ impl Pace {
     pub(super) fn new(start: Moment, plan: Plan, dice: &mut impl Dice) -> Self {
         // Replicas that were told the same end do not start in the same instant.
         let next_slot = start.after(dice.within(plan.first_within()));
+        Self { next_slot, ..Self::with(start, plan) }
+    }
+
+    fn with(start: Moment, plan: Plan) -> Self {
         let mut pace = Self {
             plan,
             start,
-            next_slot,
+            next_slot: start,
             mark: start,
             ends: Moment::NEVER,
             taken: 0,
             allowed: 0,
             total: 0,
+            saves: Duration::ZERO,
             extends: false,
             answered: false,
             extended_at: None,
@@ -92,6 +102,11 @@ impl Pace {
         };
         pace.begin_window(start);
         pace
+    }
+
+    /// The pace of a pool that was not shut: the first slot is now, and slots of a second are saved up.
+    pub(super) fn cold(start: Moment, plan: Plan) -> Self {
+        Self { next_slot: start, saves: SAVED_UP, ..Self::with(start, plan) }
     }
 
     /// When the next slot is.
@@ -202,6 +217,23 @@ impl Pace {
         self.next_slot = at.after(dice.within(SPREAD / 2));
     }
 
+    /// How long until the turn of somebody with so many before him, if that can be told.
+    pub(super) fn expected_wait(&self, ahead: usize, now: Moment) -> Option<Duration> {
+        let ahead = u32::try_from(ahead).unwrap_or(u32::MAX);
+        let first = now.until(self.next_slot);
+        match self.plan {
+            Plan::SlowStart { .. } => None,
+            Plan::Even { interval, .. } | Plan::Learned { interval, .. } => {
+                Some(first.saturating_add(interval.saturating_mul(ahead)))
+            }
+            Plan::Window { grant, window, .. } => {
+                let left = if self.next_slot < self.ends { self.allowed.saturating_sub(self.taken) } else { 0 };
+                let Some(later) = ahead.checked_sub(left) else { return Some(first + self.plan.step() * ahead) };
+                Some(now.until(self.ends).saturating_add(window.saturating_mul(later / grant.max(1))))
+            }
+        }
+    }
+
     /// Takes the next slot if it has come. Slots that nobody took are not saved up.
     pub fn take(&mut self, now: Moment, dice: &mut impl Dice) -> bool {
         self.speed_up(now);
@@ -248,6 +280,11 @@ impl Pace {
                 }
             }
         };
+        if !self.saves.is_zero() {
+            let saved_from = now.elapsed_since_start().saturating_sub(self.saves);
+            self.next_slot = on_time.max(Moment::since_start(saved_from));
+            return true;
+        }
         // A slot that is taken late does not move the next one, but no more than that one is made up for.
         self.next_slot = on_time.max(now.after(step / 2)).max(now.after(Duration::from_nanos(1)));
         true
@@ -257,7 +294,7 @@ impl Pace {
     #[must_use]
     pub fn is_over(&mut self, now: Moment) -> bool {
         self.speed_up(now);
-        now >= self.next_slot.after(self.plan.step().max(NOBODY_WAITS))
+        self.saves.is_zero() && now >= self.next_slot.after(self.plan.step().max(NOBODY_WAITS))
     }
 
     fn begin_window(&mut self, begins: Moment) {
