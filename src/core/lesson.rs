@@ -11,7 +11,7 @@ use crate::core::pace::SAME_INSTANT;
 use crate::core::plan::SPREAD;
 
 /// Fewer requests than this say nothing of a window.
-const ENOUGH_TO_TELL: u32 = 4;
+pub(super) const ENOUGH_TO_TELL: u32 = 4;
 /// A window that serves no more than this part of its grant has not begun anew.
 const FEW: u32 = 4;
 /// A bucket that has something now had this many requests at the time it was found empty, or it is no bucket.

@@ -272,8 +272,14 @@ impl Pace {
                 } else if self.taken >= self.allowed {
                     self.ends.after(dice.within(step))
                 } else if self.taken >= *grant || self.extended_at.is_some() {
-                    let tests = self.extensions == 0 || !self.answered;
-                    self.next_slot.after(if tests { step * TEST_STEPS } else { step })
+                    let gap = if *shared && self.answered {
+                        step
+                    } else {
+                        // A grant that turns out too small may be much too small.
+                        let doublings = if *shared { 0 } else { self.mark.after(SPREAD).until(now).as_secs() };
+                        step * TEST_STEPS / (1 << doublings.min(16))
+                    };
+                    self.next_slot.after(gap.max(SHORTEST_STEP))
                 } else {
                     // Within its own cell of an even grid: gaps are random, drift is none.
                     self.mark.after(step * self.taken + dice.within(step))
@@ -281,8 +287,10 @@ impl Pace {
             }
         };
         if !self.saves.is_zero() {
-            let saved_from = now.elapsed_since_start().saturating_sub(self.saves);
-            self.next_slot = on_time.max(Moment::since_start(saved_from));
+            // A slow pool saves nothing up: its limit may hold no more than one request.
+            let saved = self.saves.saturating_sub(step);
+            let earliest = now.after(step).elapsed_since_start().saturating_sub(saved);
+            self.next_slot = on_time.max(Moment::since_start(earliest));
             return true;
         }
         // A slot that is taken late does not move the next one, but no more than that one is made up for.
@@ -299,6 +307,10 @@ impl Pace {
 
     fn begin_window(&mut self, begins: Moment) {
         let Plan::Window { grant, window, test_in, .. } = &mut self.plan else { return };
+        if test_in.is_some() && self.taken > *grant {
+            // It was tested to the window's end in vain.
+            (*grant, *test_in) = (self.taken, Some(0));
+        }
         // One step later each time: where a window slides, no slot comes before its forerunner has left it.
         let step = SPREAD.min(*window / 4) / (*grant).max(1);
         (self.mark, self.ends) = (begins, begins.after(*window + step));

@@ -8,6 +8,8 @@ use crate::core::moment::Moment;
 const GAIN: u32 = 8;
 /// And how far they spread: a quarter.
 const GAIN_OF_SPREAD: u32 = 4;
+/// In less than this not even a throttle is heard of: throttles answer fast.
+const HEARS_NOTHING: Duration = Duration::from_millis(1_500);
 /// Fewer attempts than this say nothing.
 const ENOUGH: u32 = 8;
 
@@ -43,9 +45,9 @@ impl Patience {
     }
 
     /// How much time a call must have left to be worth an attempt, of what it had when it arrived: what most attempts take,
-    /// but never more than half of what it was given.
+    /// but never more than half of what it was given. Where nothing is known, what it takes to hear even of a refusal.
     pub(super) fn least(&self, given: Duration) -> Duration {
-        self.usual().unwrap_or_default().min(given / 2)
+        self.usual().map_or(HEARS_NOTHING.min(given / 8), |usual| usual.min(given / 2))
     }
 
     /// Whether a call that arrived then, with this deadline, has too little left.
@@ -68,7 +70,8 @@ mod tests {
 
     #[test]
     fn a_few_attempts_say_nothing() {
-        assert_eq!(after(&[60; 7]).least(S * 1_000), Duration::ZERO);
+        assert_eq!(after(&[60; 7]).least(S * 1_000), HEARS_NOTHING);
+        assert_eq!(after(&[]).least(S), S / 8);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use crate::core::lesson::{Lesson, Release};
+use crate::core::lesson::{ENOUGH_TO_TELL, Lesson, Release};
 use crate::core::moment::Moment;
 use crate::core::pace::SAME_INSTANT;
 use crate::core::plan::{Plan, SLOWEST_START, WINDOWS_PER_TEST};
@@ -91,6 +91,8 @@ impl Supply {
     pub(super) fn learn(&mut self, release: &Release) -> bool {
         let lesson = release.teaches(self.lesson);
         match (lesson, self.lesson) {
+            // A limit that was told is not doubted for a few.
+            (Some(Lesson::Even { .. }), _) if self.share.is_some() && release.served() < ENOUGH_TO_TELL => {}
             (Some(lesson), _) => self.lesson = Some(lesson),
             // In vain for as long as this: it is not as it was.
             (None, Some(Lesson::Even { interval })) if release.drought() > interval * IN_VAIN => self.lesson = None,
