@@ -31,7 +31,7 @@ async fn told() -> Vec<(String, String)> {
     let mut pools = Vec::new();
     let engines = [Gate::local(), Gate::off()].map(|gate| built(Forbear::builder().gate(gate)));
     for engine in &engines {
-        pools.extend(live(engine, &said).await);
+        pools.extend(live(engine, Duration::from_secs(60), &said).await);
     }
     meters.sample();
 

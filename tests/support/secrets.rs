@@ -132,19 +132,19 @@ async fn operate(attempt: Attempt<'_>, said: &Said, ends: fn() -> Tried) -> Trie
 }
 
 /// A pool that knows what the conventions ask for, and the policy of its one call site.
-fn pool_and_policy(forbear: &Forbear, model: &str) -> (Pool, Policy) {
+fn pool_and_policy(forbear: &Forbear, deadline: Duration, model: &str) -> (Pool, Policy) {
     let pool = forbear.pool(provider::openai(), ["prod", model]).server("api.example", 443);
     let pool = pool.limit(Limit::requests_per_minute(60)).build().expect("a valid pool");
-    let policy = Policy::interactive(Duration::from_secs(60)).named("chat").gen_ai_operation("chat").build();
+    let policy = Policy::interactive(deadline).named("chat").gen_ai_operation("chat").build();
     (pool, policy.expect("a valid policy"))
 }
 
 /// Calls that end in every way. What can be printed of them goes to `said`. A pool for each beginning, as some shut it for
 /// the day; they are given back, since gauges are shown of pools that are there.
-pub(crate) async fn live(forbear: &Forbear, said: &Said) -> Vec<Pool> {
+pub(crate) async fn live(forbear: &Forbear, deadline: Duration, said: &Said) -> Vec<Pool> {
     let mut pools = Vec::new();
     for (n, first) in script().into_iter().enumerate() {
-        let (pool, policy) = pool_and_policy(forbear, &format!("gpt-{n}"));
+        let (pool, policy) = pool_and_policy(forbear, deadline, &format!("gpt-{n}"));
         said.note("Forbear, Pool and Policy as Debug", format!("{forbear:?} {pool:?} {policy:?}"));
         for second in script() {
             let mut incoming = http::HeaderMap::new();
