@@ -37,7 +37,7 @@
 //! ```
 //!
 //! Read on in the [`guide`]: [the first call](guide::start), [how it works](guide::how_it_works) with every default,
-//! [events and metrics](guide::events_and_metrics).
+//! [events and metrics](guide::events_and_metrics), [spans](guide::spans), [one retry layer](guide::stacked_retries).
 //!
 //! # Features
 //!

@@ -6,7 +6,8 @@
 //!
 //! **Don't** wrap an SDK that retries by itself. **Why:** three attempts around three attempts are nine requests, of which
 //! your log shows three; the inner layer neither asks the gate nor knows the deadline. **Do** turn the inner layer off:
-//! one layer retries, and it is the one that can be seen.
+//! one layer retries, and it is the one that can be seen. [`stacked_retries`](crate::guide::stacked_retries) says how a
+//! second one is noticed and where each client turns its own off.
 //!
 //! # Numbers copied from another provider
 //!
