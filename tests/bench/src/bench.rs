@@ -166,8 +166,13 @@ fn allocations_per_call(row: &mut Row<'_>) -> f64 {
 }
 
 /// The CPU time this thread has spent so far.
-fn thread_cpu_time() -> Duration {
+pub(crate) fn thread_cpu_time() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every Unix this runs on has the clock").into()
+}
+
+/// The CPU time all threads of this process have spent so far.
+pub(crate) fn process_cpu_time() -> Duration {
+    clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).expect("every Unix this runs on has the clock").into()
 }
 
 /// A runtime as a call sees it in a service: one thread, so that its CPU time is all there is to measure.

@@ -12,6 +12,7 @@
 //! [`Bench`](bench::Bench).
 
 pub mod bench;
+pub mod gate;
 pub mod operation;
 pub mod ours;
 pub mod peers;
