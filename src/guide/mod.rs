@@ -6,6 +6,7 @@
 //! - [`gate`]: who is held, for how long, and how calls come back.
 //! - [`mistakes`]: what not to do, why, and what instead.
 //! - [`stacked_retries`]: one retry layer, how a second one is noticed, where to turn it off.
+//! - [`telemetry`]: metrics that are scraped, metrics and traces that are pushed, and how to set either up.
 //! - [`events_and_metrics`]: what is told, and under which names.
 //!
 //! Examples are compiled and, where nothing outside is needed, run. Tables are held against the code by tests.
@@ -17,3 +18,4 @@ pub mod how_it_works;
 pub mod mistakes;
 pub mod stacked_retries;
 pub mod start;
+pub mod telemetry;
