@@ -59,23 +59,4 @@ impl QuotaBoard {
     pub fn readings(&self) -> &[(QuotaReading, Moment)] {
         &self.readings
     }
-
-    /// The limit on requests in a window shorter than a day, and that window: what headers say beats configuration.
-    #[must_use]
-    pub fn request_limit(&self) -> Option<(u64, Duration)> {
-        let told = self.readings.iter().find_map(|(reading, _)| match *reading {
-            QuotaReading {
-                dimension: Dimension::Requests, window: QuotaWindow::Minute, limit: Some(limit), ..
-            } => Some((limit, Duration::from_secs(60))),
-            _ => None,
-        });
-        let set = || {
-            let limit = self
-                .configured
-                .iter()
-                .find(|limit| limit.dimension() == Dimension::Requests && limit.quota_window() != QuotaWindow::Day)?;
-            Some((limit.amount(), limit.window()))
-        };
-        told.or_else(set)
-    }
 }

@@ -89,7 +89,9 @@ mod tests {
     use crate::core::limit::Limit;
 
     fn board(limits: &[Limit]) -> QuotaBoard {
-        QuotaBoard { configured: limits.to_vec(), ..QuotaBoard::default() }
+        let mut board = QuotaBoard::default();
+        board.configured = limits.to_vec();
+        board
     }
 
     /// How many of `calls` that arrive each second can be served within `deadline`, in ten minutes.

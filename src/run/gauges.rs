@@ -47,8 +47,8 @@ fn sample_pool(pool: &Shared, now: Moment, wall: WallTime, visit: Visit<'_>) {
 pub(super) fn most_shut(leaf: &Node, now: Moment) -> Look {
     let mut worst = leaf.look(now);
     let mut level = leaf;
-    while let Some(parent) = level.parent() {
-        level = parent;
+    while let Some(above) = level.above() {
+        level = above;
         worst = worse(worst, level.look(now));
     }
     worst

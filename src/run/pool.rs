@@ -20,15 +20,14 @@ use crate::core::shadow::ShadowPacer;
 use crate::core::signal::{Quotas, Scope, Signal};
 use crate::event::names::clean;
 use crate::event::{Event, PoolLabels, StackedBy};
-use crate::gate::Node;
+use crate::gate::{DEEPEST, Node};
 use crate::run::about::{About, Server};
+use crate::run::builder::check_queue_limit;
 use crate::run::call::Call;
 use crate::run::engine::Engine;
 use crate::run::gauges::most_shut;
 use crate::run::spans::{CallSpans, Sites, quota_updated};
 
-/// The most levels a path may have.
-const DEEPEST: usize = 8;
 /// The most policies whose parameters are shown.
 const MOST_POLICIES: usize = 16;
 
@@ -65,11 +64,12 @@ pub struct PoolBuilder {
     path: Vec<String>,
     limits: Vec<Limit>,
     server: Option<(String, u16)>,
+    queue_limit: Option<usize>,
 }
 
 impl PoolBuilder {
     pub(super) fn new(engine: Arc<Engine>, table: Table, path: Vec<String>) -> Self {
-        Self { engine, table, path, limits: Vec::new(), server: None }
+        Self { engine, table, path, limits: Vec::new(), server: None, queue_limit: None }
     }
 
     /// A quota the pool is known to have. What headers say beats it.
@@ -85,11 +85,26 @@ impl PoolBuilder {
         self
     }
 
+    /// How many calls may wait for this pool, 0 to 10,000,000; see [`ForbearBuilder::queue_limit`](crate::ForbearBuilder::queue_limit).
+    ///
+    /// ```
+    /// # use forbear::{Forbear, provider};
+    /// # let forbear = Forbear::builder().build()?;
+    /// // Rather an error now than an answer that nobody waits for any more.
+    /// let search = forbear.pool(provider::generic(), ["search"]).queue_limit(200).build()?;
+    /// # let _ = search;
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
+    pub fn queue_limit(mut self, most: usize) -> Self {
+        self.queue_limit = Some(most);
+        self
+    }
+
     /// Checks path and limits and makes the pool, or finds it where it was made before.
     ///
     /// # Errors
-    /// A path without names, deeper than 8, or with an empty name; a table whose id is no plain label; a limit outside its range; a server
-    /// that is no bare host name.
+    /// A path without names, deeper than 8, or with an empty name; a table whose id is no plain label; a limit or a queue
+    /// limit outside its range; a server that is no bare host name.
     pub fn build(self) -> Result<Pool, InvalidSetting> {
         within("pool.path (names)", self.path.len(), 1..=DEEPEST, "1 to 8 names")?;
         if self.path.iter().any(String::is_empty) {
@@ -100,6 +115,9 @@ impl PoolBuilder {
         }
         self.limits.iter().try_for_each(Limit::check)?;
         let server = self.server.map(|(address, port)| Server::new(&address, port)).transpose()?;
+        if let Some(most) = self.queue_limit {
+            check_queue_limit("pool.queue_limit", most)?;
+        }
 
         let mut registry = self.engine.registry();
         let key = (self.table.id, self.path);
@@ -117,6 +135,9 @@ impl PoolBuilder {
         drop(registry);
         if let Some(server) = server {
             shared.about.server.get_or_init(|| server);
+        }
+        if let Some(most) = self.queue_limit {
+            shared.node.limit_queue(most);
         }
         if !self.limits.is_empty() {
             shared.board().configured = self.limits;
@@ -161,8 +182,8 @@ impl Shared {
             about: About::new(&table, path, engine.attempts_are_clients),
             sites: Sites::default(),
             shadow: engine.shadow_pacer.then(|| Mutex::new(ShadowPacer::new(engine.replicas.unwrap_or(1)))),
-            gated: engine.is_gated(),
-            counted: engine.is_gated() || engine.budget.is_some() || node.is_heard(),
+            gated: engine.trunk.is_gated(),
+            counted: engine.trunk.is_gated() || engine.budget.is_some() || node.is_heard(),
             is_heard: node.is_heard(),
             clock,
             budget: engine.budget.map(|settings| Mutex::new(Budget::new(settings, clock.now()))),
@@ -273,9 +294,9 @@ impl Shared {
 
     /// Tells a level of the path what limit this pool's answers, or the application, say it has.
     fn tell_gate_the_limit(&self, level: usize) {
-        if let Some((amount, window)) = self.board().request_limit() {
-            let replicas = self.engine.replicas.unwrap_or(1);
-            self.node.with_level(level, |core| core.know_limit(amount, window, replicas));
+        let replicas = self.engine.replicas.unwrap_or(1);
+        for (dimension, amount, window) in self.board().limits() {
+            self.node.with_level(level, |core| core.know_limit(dimension, amount, window, replicas));
         }
     }
 
