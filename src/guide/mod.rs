@@ -7,6 +7,7 @@
 //! - [`mistakes`]: what not to do, why, and what instead.
 //! - [`stacked_retries`]: one retry layer, how a second one is noticed, where to turn it off.
 //! - [`spans`]: what one call looks like in a trace and in the log.
+//! - [`telemetry`]: metrics that are scraped, metrics and traces that are pushed, and how to set either up.
 //! - [`events_and_metrics`]: what is told, and under which names.
 //!
 //! Examples are compiled and, where nothing outside is needed, run. Tables are held against the code by tests.
@@ -19,3 +20,4 @@ pub mod mistakes;
 pub mod spans;
 pub mod stacked_retries;
 pub mod start;
+pub mod telemetry;
