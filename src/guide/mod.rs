@@ -4,6 +4,7 @@
 //! - [`how_it_works`]: the way of one call, what a throttle does to a pool, every default with its reason.
 //! - [`decisions`]: what is retried, what never is, and why in this order.
 //! - [`gate`]: who is held, for how long, and how calls come back.
+//! - [`moving_providers`]: numbers that stop being right with another provider, and how to find those that are.
 //! - [`mistakes`]: what not to do, why, and what instead.
 //! - [`events_and_metrics`]: what is told, and under which names.
 //!
@@ -14,4 +15,5 @@ pub mod events_and_metrics;
 pub mod gate;
 pub mod how_it_works;
 pub mod mistakes;
+pub mod moving_providers;
 pub mod start;

@@ -76,7 +76,6 @@ fn draw(out: &mut String, timeline: &Timeline, plan: &Plan) -> fmt::Result {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::simulate::{Scenario, Simulation};
 
     #[test]

@@ -3,9 +3,12 @@
 mod like;
 mod moving;
 mod object;
+mod plot;
 mod report;
 
+use std::fs;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -53,6 +56,11 @@ pub(crate) struct Check {
     /// The provider they are to be used with.
     #[arg(long, value_name = "ID", requires = "from")]
     to: Option<String>,
+
+    /// Draw how many of the throttled calls have succeeded over time into this file, as SVG: with the numbers checked, with
+    /// suggested ones, and at best.
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
 
     /// Print one JSON object; times are seconds, shares 0 to 1.
     #[arg(long)]
@@ -165,6 +173,10 @@ impl Check {
             None if tables.is_some() => None,
             None => return Err("give --base and --retries (or --attempts), or --like, or --from and --to".to_owned()),
         };
+        if let (Some(path), Some(layer)) = (&self.plot, &layer) {
+            fs::write(path, plot::svg(layer))
+                .map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
+        }
         let found = layer.as_ref().is_some_and(|layer| !layer.checked.findings.is_empty());
         let text = if self.json {
             object::of(tables.as_ref(), layer.as_ref()).to_string() + "\n"

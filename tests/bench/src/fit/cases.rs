@@ -36,9 +36,6 @@ pub struct Case {
     arrivals: ArrivalPattern,
 }
 
-/// How many windows are simulated, after two that are not measured.
-const WINDOWS: f64 = 60.0;
-
 impl Case {
     /// A random case: windows of 5 s to 10 min, two in five of them a minute; deadlines of 5 s to 15 min; a load of 0.3 to
     /// 2; 10 to 150 requests a window, counted in each of the three ways; waits stated by half of the providers.
@@ -60,14 +57,15 @@ impl Case {
         }
     }
 
-    /// The case under these numbers, each call on its own: no gate that would make up for them.
+    /// `windows` windows of the case under these numbers, after two that are not measured. Each call is on its own: no gate
+    /// makes up for poor numbers.
     #[must_use]
-    pub fn scenario(&self, policy: PolicySettings, seed: u64) -> Scenario {
+    pub fn scenario(&self, policy: PolicySettings, windows: f64, seed: u64) -> Scenario {
         let mut scenario = Scenario::default();
         let window = self.window.as_secs_f64();
         scenario.seed = Some(seed);
         scenario.warmup_s = Some(2.0 * window);
-        scenario.measured_s = Some(WINDOWS * window);
+        scenario.measured_s = Some(windows * window);
         scenario.provider.requests_per_minute = Some(self.quota.into());
         scenario.provider.window_s = Some(window);
         scenario.provider.algorithm = Some(self.algorithm);

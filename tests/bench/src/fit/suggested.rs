@@ -30,26 +30,28 @@ pub struct Compared {
 /// Which runs choose the best policy, and which compare it.
 const CHOOSING: [u64; 2] = [1, 2];
 const COMPARING: [u64; 2] = [3, 4];
+/// How many windows each run has: what a comparison to a percent needs.
+pub const WINDOWS: f64 = 60.0;
 
 /// Successes and requests over some runs.
 #[derive(Clone, Copy, Default)]
-struct Result {
+struct Sum {
     calls: u64,
     succeeded: u64,
     requests: u64,
 }
 
-/// Makes a random case and compares on it.
+/// Makes a random case and compares on it, in runs of `windows` windows.
 ///
 /// # Errors
 /// A number is outside its range, which would be a mistake of this file.
-pub fn compare(shape: Shape, dice: &mut SeededDice) -> std::result::Result<Compared, InvalidSetting> {
+pub fn compare(shape: Shape, windows: f64, dice: &mut SeededDice) -> Result<Compared, InvalidSetting> {
     let case = Case::random(shape, dice);
     let runs = dice.roll() >> 32 << 8;
     let over = |policy: PolicySettings, seeds: [u64; 2]| {
-        seeds.into_iter().try_fold(Result::default(), |sum, seed| {
-            let outcome = simulate(&case.scenario(policy, runs + seed))?;
-            Ok::<_, InvalidSetting>(Result {
+        seeds.into_iter().try_fold(Sum::default(), |sum, seed| {
+            let outcome = simulate(&case.scenario(policy, windows, runs + seed))?;
+            Ok::<_, InvalidSetting>(Sum {
                 calls: sum.calls + outcome.calls,
                 succeeded: sum.succeeded + outcome.succeeded,
                 requests: sum.requests + outcome.attempts,
@@ -64,10 +66,10 @@ pub fn compare(shape: Shape, dice: &mut SeededDice) -> std::result::Result<Compa
             best = Some((key, policy));
         }
     }
-    let best = best.map_or(Ok(Result::default()), |(_, policy)| over(policy, COMPARING))?;
+    let best = best.map_or(Ok(Sum::default()), |(_, policy)| over(policy, COMPARING))?;
     let suggestion = Policy::for_window(case.window).states_delay(case.states_delay).suggest(case.deadline)?;
     let ours = over(settings(suggestion.base, suggestion.cap, suggestion.attempts), COMPARING)?;
-    let per_call = |result: Result| result.requests as f64 / result.calls.max(1) as f64;
+    let per_call = |sum: Sum| sum.requests as f64 / sum.calls.max(1) as f64;
     Ok(Compared {
         ratio: if best.succeeded == 0 { 1.0 } else { ours.succeeded as f64 / best.succeeded as f64 },
         requests: per_call(ours),
