@@ -287,8 +287,12 @@ impl World<'_> {
 
     /// The call has failed, for this reason.
     fn give_up(&mut self, going: &Going, give_up: GiveUp) -> bool {
+        let now = self.calendar.now();
         if going.measured {
-            self.tally.gave_up(give_up.outcome, self.calendar.now());
+            self.tally.gave_up(give_up.outcome, now);
+        }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.gave_up(now);
         }
         self.tell_end(going, give_up.outcome, give_up.class, give_up.source)
     }
