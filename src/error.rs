@@ -32,8 +32,16 @@ struct Inner<R> {
 }
 
 impl<R> Error<R> {
-    pub(crate) fn new(labels: PoolLabels, give_up: GiveUp, call: &Call, now: Moment, last: Option<R>) -> Self {
-        let (attempts, elapsed, last_signal) = (call.attempts(), call.started().until(now), call.last_signal());
+    /// Of a call that ended at `now`; `last_signal` and `last` are what its last failed attempt meant and returned.
+    pub(crate) fn new(
+        labels: PoolLabels,
+        give_up: GiveUp,
+        call: &Call,
+        now: Moment,
+        last_signal: Option<Signal>,
+        last: Option<R>,
+    ) -> Self {
+        let (attempts, elapsed) = (call.attempts(), call.started().until(now));
         Self { inner: Box::new(Inner { labels, give_up, attempts, elapsed, now, last_signal, last }) }
     }
 

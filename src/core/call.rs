@@ -15,14 +15,17 @@ use crate::core::signal::{LimitClass, Signal};
 const NOTABLE: Duration = Duration::from_millis(1);
 
 /// One logical call: it ends once, after any number of attempts.
-#[derive(Debug)]
+///
+/// It keeps of a failed attempt only the limit it hit: calls are many and live long, and what they keep lives in the
+/// callers' futures. Whoever drives it keeps the signal where it is needed.
+#[derive(Clone, Debug)]
 pub struct Call {
     started: Moment,
-    attempts: u32,
-    /// What the last failed attempt showed; a success while none has failed.
-    failure: Signal,
     longest_wait: Duration,
     longest_source: Option<DelaySource>,
+    /// What the last failed attempt hit.
+    class: LimitClass,
+    attempts: u32,
 }
 
 /// An attempt about to be made.
@@ -33,7 +36,7 @@ pub struct AttemptPlan {
     pub number: u32,
     /// When it is cut: the attempt timeout or the deadline, whichever comes first.
     pub cut: Moment,
-    /// The source of the longest single wait since the attempt before.
+    /// The source of the longest single wait since the attempt before; `none` where every wait was under a millisecond.
     pub delay_source: DelaySource,
 }
 
@@ -50,8 +53,12 @@ impl Call {
     /// A call that arrives now.
     #[must_use]
     pub const fn start(now: Moment) -> Self {
-        let failure = Signal::success();
-        Self { started: now, attempts: 0, failure, longest_wait: Duration::ZERO, longest_source: None }
+        Self { started: now, longest_wait: Duration::ZERO, longest_source: None, class: LimitClass::None, attempts: 0 }
+    }
+
+    /// A call whose first attempt began when it arrived.
+    pub(crate) const fn in_first_attempt(arrived: Moment) -> Self {
+        Self { attempts: 1, ..Self::start(arrived) }
     }
 
     /// When it arrived: its place in the queue, kept over all its attempts.
@@ -74,24 +81,15 @@ impl Call {
         self.attempts
     }
 
-    /// What the last failed attempt showed.
-    #[must_use]
-    pub fn last_signal(&self) -> Option<Signal> {
-        Some(self.failure).filter(|signal| signal.failed)
-    }
-
-    /// What the last failed attempt showed; a success while none has failed.
-    pub(crate) fn failure(&self) -> &Signal {
-        &self.failure
-    }
-
-    /// Notes what a failed attempt showed.
+    /// The limit the last failed attempt hit; [`LimitClass::None`] while none has failed.
     #[inline]
-    pub fn note_failure(&mut self, signal: Signal) {
-        self.failure = signal;
+    #[must_use]
+    pub const fn class(&self) -> LimitClass {
+        self.class
     }
 
     /// Notes a wait that took place, in the gate or between attempts; the longest names the next attempt's delay source.
+    #[inline]
     pub fn waited(&mut self, source: DelaySource, waited: Duration) {
         if waited < NOTABLE {
             return;
@@ -106,19 +104,27 @@ impl Call {
     ///
     /// # Errors
     /// The deadline has come: no request is sent.
+    #[inline]
     pub fn begin_attempt(&mut self, policy: &Policy, now: Moment) -> Result<AttemptPlan, GiveUp> {
-        let deadline = self.deadline(policy);
-        if now >= deadline {
+        if now >= self.deadline(policy) {
             return Err(self.out_of_time());
         }
-        let cut = policy.attempt_timeout.map_or(deadline, |timeout| deadline.min(now.after(timeout)));
         self.attempts += 1;
         self.longest_wait = Duration::ZERO;
         let delay_source = self.longest_source.take().unwrap_or(DelaySource::None);
-        Ok(AttemptPlan { number: self.attempts, cut, delay_source })
+        Ok(self.plan(policy, now, delay_source))
+    }
+
+    /// The plan of the attempt under way, which began at `began` after a wait that came from `delay_source`.
+    #[inline]
+    pub(crate) fn plan(&self, policy: &Policy, began: Moment, delay_source: DelaySource) -> AttemptPlan {
+        let deadline = self.deadline(policy);
+        let cut = policy.attempt_timeout.map_or(deadline, |timeout| deadline.min(began.after(timeout)));
+        AttemptPlan { number: self.attempts, cut, delay_source }
     }
 
     /// Decides what follows an attempt that ended at `now`; see [`decide`] for `budget`.
+    #[inline]
     pub fn end_attempt(
         &mut self,
         policy: &Policy,
@@ -128,37 +134,42 @@ impl Call {
         dice: &mut impl Dice,
         budget: &mut dyn FnMut() -> bool,
     ) -> Decision {
-        if !signal.failed {
-            return Decision::Done;
+        if signal.failed {
+            self.class = signal.class;
         }
-        self.note_failure(*signal);
-        self.end_failed(policy, gated, now, dice, budget)
+        decide(policy, Standing::new(self.attempts, self.deadline(policy), gated), signal, now, dice, budget)
     }
 
-    /// The same for the attempt whose failure was [noted](Self::note_failure) last.
-    pub(crate) fn end_failed(
-        &self,
+    /// Decides how a call ends that may not make another attempt, whatever its policy allows: never
+    /// [`Decision::Again`].
+    pub(crate) fn end_only_attempt(
+        &mut self,
         policy: &Policy,
-        gated: bool,
+        signal: &Signal,
         now: Moment,
         dice: &mut impl Dice,
-        budget: &mut dyn FnMut() -> bool,
     ) -> Decision {
-        decide(policy, Standing::new(self.attempts, self.deadline(policy), gated), &self.failure, now, dice, budget)
+        if signal.failed {
+            self.class = signal.class;
+        }
+        let standing = Standing::new(self.attempts.max(policy.attempts), self.deadline(policy), false);
+        decide(policy, standing, signal, now, dice, &mut || false)
     }
 
-    /// The end of a call that the gate turned away because of `class`; `retry_at` is when to come back.
+    /// The end of a call that the gate did not let in by `now`: turned away because of `class`, or the deadline came
+    /// while it waited. `retry_at` is when to come back.
     #[must_use]
-    pub fn refused(&self, class: LimitClass, retry_at: Option<Moment>) -> GiveUp {
-        GiveUp { outcome: CallOutcome::GateRefused, class, source: DelaySource::Gate, retry_at }
+    pub fn refused(&self, policy: &Policy, now: Moment, class: LimitClass, retry_at: Option<Moment>) -> GiveUp {
+        let in_time = now < self.deadline(policy);
+        let outcome = if in_time { CallOutcome::GateRefused } else { CallOutcome::DeadlineExceeded };
+        GiveUp { outcome, class, source: DelaySource::Gate, retry_at }
     }
 
     /// The end of a call whose deadline came while it waited or slept.
     #[must_use]
     pub fn out_of_time(&self) -> GiveUp {
         let source = self.longest_source.unwrap_or(DelaySource::None);
-        let class = self.failure.class;
-        GiveUp { outcome: CallOutcome::DeadlineExceeded, class, source, retry_at: None }
+        GiveUp { outcome: CallOutcome::DeadlineExceeded, class: self.class, source, retry_at: None }
     }
 
     /// Whether a call that ends now for want of time leaves a quarter or more of its deadline unused.

@@ -1,22 +1,33 @@
 //! A call under way, with what its end must tell even if nobody is left to hear it.
+//!
+//! Here is the way of a call that goes well; what the others need is kept apart:
+//!
+//! | file | job |
+//! |---|---|
+//! | `course` | how far the call has come |
+//! | `failing` | what a failed attempt means, and what follows |
+//! | `waiting` | sleeps and waits at the gate |
+//! | `telling` | events and spans of attempts and of the end |
+//! | `seen` | a throttle whose body is still being read |
 
-use tokio::time::Sleep;
+mod course;
+mod failing;
+mod seen;
+mod telling;
+mod waiting;
 
-use crate::clock::{Clock, Glance};
+use crate::clock::Clock;
 use crate::core::call::AttemptPlan;
-use crate::core::decide::{AttemptOutcome, CallOutcome, Decision, DelaySource, GiveUp, Wait};
+use crate::core::decide::GiveUp;
 use crate::core::estimate::Estimate;
 use crate::core::moment::Moment;
-use crate::core::observation::Observation;
 use crate::core::policy::Policy;
-use crate::core::signal::{LimitClass, Signal};
-use crate::error::Error;
-use crate::event::{Event, GateResult};
-use crate::gate::{Permit, Turn};
+use crate::gate::Permit;
 use crate::run::attempt::Attempt;
+use crate::run::going::course::Course;
+pub(super) use crate::run::going::failing::Next;
 use crate::run::pool::{Pool, Shared};
-use crate::run::progress::Progress;
-use crate::run::spans::{CallSpans, Queue, Whose};
+use crate::run::spans::{CallSpans, Whose};
 
 /// A call under way. Dropped before its end it tells that it was cancelled.
 ///
@@ -25,18 +36,20 @@ use crate::run::spans::{CallSpans, Queue, Whose};
 pub(super) struct Going<'a> {
     pool: &'a Pool,
     policy: &'a Policy,
-    arrived: Glance,
+    estimate: Option<Estimate>,
+    course: Course,
     /// The attempt's permit, while one is under way in a pool that counts.
     permit: Option<Permit<'a>>,
-    /// `None` while the first attempt is under way, if it did not have to wait.
-    progress: Option<Box<Progress>>,
-    step: Step,
     pub(super) spans: CallSpans,
+    step: Step,
+    may_wait: bool,
 }
 
 /// What a call is doing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
+    /// Nobody has polled it.
+    NotStarted,
     Attempting,
     /// It waits for its turn.
     Queued,
@@ -45,18 +58,27 @@ enum Step {
     Ended,
 }
 
-/// The way of a call that goes well.
 impl<'a> Going<'a> {
-    /// A call that arrives now.
+    /// A call nobody has polled. It lives in the caller's future from the beginning, which need not hold its parts twice.
     #[inline]
-    pub(super) fn start(pool: &'a Pool, policy: &'a Policy, estimate: &Option<Estimate>) -> Self {
-        let shared = &*pool.shared;
+    pub(super) fn new(pool: &'a Pool, policy: &'a Policy, estimate: Option<Estimate>, may_wait: bool) -> Self {
+        // Until it starts, the engine's start stands for its arrival.
+        let course = Course::AtOnce(pool.shared.clock().start());
+        let (permit, spans, step) = (None, CallSpans::none(), Step::NotStarted);
+        Self { pool, policy, estimate, course, permit, spans, step, may_wait }
+    }
+
+    /// The call arrives now.
+    #[inline]
+    pub(super) fn start(&mut self) {
+        let shared = self.shared();
         let arrived = shared.clock().glance();
         if shared.is_heard {
-            shared.tell_arrival(arrived, policy, *estimate);
+            shared.tell_arrival(arrived, self.policy, self.estimate);
         }
-        let spans = CallSpans::start(Whose { pool: pool.labels(), policy: policy.name() });
-        Self { pool, policy, arrived, permit: None, progress: None, step: Step::Attempting, spans }
+        self.course = Course::AtOnce(arrived);
+        self.spans = CallSpans::start(self.whose());
+        self.step = Step::Attempting;
     }
 
     /// Takes a permit without waiting, if the pool flows. Where nobody counts, none is needed.
@@ -66,7 +88,7 @@ impl<'a> Going<'a> {
         if !shared.counted {
             return true;
         }
-        let first = self.is_first();
+        let first = self.course.is_first();
         self.permit = if shared.gated {
             Permit::flowing(&shared.node, first)
         } else {
@@ -81,9 +103,7 @@ impl<'a> Going<'a> {
     /// The deadline has come: no request is sent.
     #[inline]
     pub(super) fn begin(&mut self) -> Result<(), GiveUp> {
-        if let Some(progress) = &mut self.progress {
-            progress.plan = progress.core.begin_attempt(self.policy, progress.now)?;
-        }
+        self.course.begin_attempt(self.policy)?;
         if self.spans.are_open() {
             let plan = self.plan();
             self.spans.attempt_begins(&plan);
@@ -94,9 +114,11 @@ impl<'a> Going<'a> {
     /// What the operation is handed.
     #[inline]
     pub(super) fn attempt(&self) -> Attempt<'a> {
-        match &self.progress {
-            None => Attempt::at_once(self.pool, self.policy, self.arrived),
-            Some(progress) => Attempt::planned(self.pool, progress.plan, progress.core.last_signal(), progress.now),
+        match &self.course {
+            Course::UnderWay(under_way) => {
+                Attempt::planned(self.pool, under_way.plan(self.policy), under_way.last_signal(), under_way.now)
+            }
+            Course::AtOnce(arrived) => Attempt::at_once(self.pool, self.policy, *arrived),
         }
     }
 
@@ -111,14 +133,36 @@ impl<'a> Going<'a> {
         self.step = Step::Ended;
     }
 
+    /// When the attempt under way is cut. Who only observes cuts nothing.
+    #[cold]
+    pub(super) fn cut(&self) -> Moment {
+        if self.shared().engine.observe_only { Moment::NEVER } else { self.plan().cut }
+    }
+
+    pub(super) fn clock(&self) -> &'a Clock {
+        self.shared().clock()
+    }
+
     #[inline]
     fn shared(&self) -> &'a Shared {
         &self.pool.shared
     }
 
-    #[inline]
-    fn is_first(&self) -> bool {
-        self.progress.as_ref().is_none_or(|progress| progress.core.attempts() == 0)
+    fn whose(&self) -> Whose<'a> {
+        Whose { pool: self.pool.labels(), policy: self.policy.name() }
+    }
+
+    /// The attempt under way.
+    fn plan(&self) -> AttemptPlan {
+        match &self.course {
+            Course::UnderWay(under_way) => under_way.plan(self.policy),
+            Course::AtOnce(arrived) => AttemptPlan::first(self.policy, self.clock().moment(*arrived)),
+        }
+    }
+
+    /// When what is under way began.
+    fn began(&self) -> Moment {
+        self.course.began(self.clock())
     }
 
     /// Whether a sink or a subscriber wants to know.
@@ -138,284 +182,11 @@ impl<'a> Going<'a> {
     }
 }
 
-/// The way of the others.
-impl<'a> Going<'a> {
-    pub(super) fn clock(&self) -> &'a Clock {
-        self.shared().clock()
-    }
-
-    fn whose(&self) -> Whose<'a> {
-        Whose { pool: self.pool.labels(), policy: self.policy.name() }
-    }
-
-    /// The call's progress, made if this is its first attempt, and under way.
-    fn progress(&mut self) -> &mut Progress {
-        let (clock, policy, arrived) = (self.clock(), self.policy, self.arrived);
-        self.progress.get_or_insert_with(|| Box::new(Progress::in_first_attempt(policy, clock.moment(arrived))))
-    }
-
-    /// The attempt under way.
-    pub(super) fn plan(&self) -> AttemptPlan {
-        self.progress.as_ref().map_or_else(|| AttemptPlan::first(self.policy, self.began()), |progress| progress.plan)
-    }
-
-    /// When what is under way began.
-    fn began(&self) -> Moment {
-        self.progress.as_ref().map_or_else(|| self.clock().moment(self.arrived), |progress| progress.now)
-    }
-
-    /// The timer that cuts the attempt under way.
-    #[cold]
-    pub(super) fn timer(&self) -> Sleep {
-        self.clock().sleep_until(self.plan().cut)
-    }
-
-    /// Waits for a permit at the call's place in the queue.
-    pub(super) async fn wait_for_turn(&mut self, may_wait: bool) -> Result<(), GiveUp> {
-        let (shared, policy, arrived) = (self.shared(), self.policy, self.arrived);
-        let at_gate = || Box::new(Progress::at_gate(policy, shared.clock().moment(arrived)));
-        let core = &self.progress.get_or_insert_with(at_gate).core;
-        let turn = Turn::new(&shared.node, core.started(), core.deadline(policy), may_wait, core.attempts() == 0);
-        let queue = || Queue { depth: shared.node.waiting(), stated: shared.shut_for() };
-        self.step = Step::Queued;
-        let turn = self.spans.at_gate(turn, queue).await;
-        self.step = Step::Attempting;
-        let progress = self.progress();
-        let waited = progress.look_at(shared.clock()).until(progress.now);
-        let now = progress.now;
-        let result = if turn.is_ok() { GateResult::Admitted } else { GateResult::Refused };
-        let given = match turn {
-            Ok(permit) => {
-                progress.core.waited(DelaySource::Gate, waited);
-                self.permit = Some(permit);
-                Ok(())
-            }
-            Err(refusal) => Err(progress.core.refused(refusal.class, refusal.retry_at)),
-        };
-        self.spans.gate_waited(result, waited);
-        let class = given.map_or_else(|refused| refused.class, |()| LimitClass::None);
-        shared.tell(now, || Event::GateWaited { waited, result, class });
-        given
-    }
-
-    /// What an observation means to the pool's provider.
-    #[inline]
-    pub(super) fn read(&self, observation: &Observation<'_>) -> Signal {
-        self.shared().read(observation)
-    }
-
-    /// Whether an observation is a failure; then it is noted. Takes it by value, so that one that need not be read need
-    /// not be in memory.
-    pub(super) fn reads_failure(&mut self, observation: Observation<'_>) -> bool {
-        let signal = self.read(&observation);
-        self.note_if_failed(signal)
-    }
-
-    /// Notes a failure that was read. Says whether it is one.
-    #[inline]
-    pub(super) fn note_if_failed(&mut self, signal: Signal) -> bool {
-        if signal.failed {
-            self.progress().core.note_failure(signal);
-        }
-        signal.failed
-    }
-
-    /// A guard that reports what the head of an answer said, should the call be dropped while the body is read.
-    pub(super) fn seen(&mut self, signal: Signal) -> Seen<'_, 'a> {
-        let (shared, sent_at) = (self.shared(), self.began());
-        Seen { shared, permit: self.permit.as_mut(), signal, sent_at, spans: &self.spans }
-    }
-
-    /// Tells and reports the failure that was noted, gives the attempt's permit back, and decides what follows: a wait
-    /// until a moment, from which [`Going::slept`] leads on.
-    ///
-    /// # Errors
-    /// The call ends.
-    pub(super) fn attempt_failed(&mut self) -> Result<Moment, GiveUp> {
-        let (shared, policy) = (self.shared(), self.policy);
-        let progress = self.progress();
-        let began = progress.look_at(shared.clock());
-        let now = progress.now;
-        let class = progress.core.failure().class;
-        if shared.is_heard || CallSpans::LOG {
-            self.tell_failure(now, began);
-        }
-        if let Some(mut permit) = self.permit.take()
-            && shared.gated
-            && class != LimitClass::None
-        {
-            let signal = self.progress().core.failure();
-            permit.throttled(shared.level(signal.scope), signal, began, now);
-        }
-        let mut budget = || shared.withdraw(now);
-        let mut dice = shared.dice();
-        match self.progress().core.end_failed(policy, shared.gated, now, &mut dice, &mut budget) {
-            Decision::Again(_) if shared.engine.observe_only => {
-                let outcome = CallOutcome::AttemptsExhausted;
-                Err(GiveUp { outcome, class, ..GiveUp::not_retryable() })
-            }
-            Decision::Again(ref wait) => {
-                self.goes_to_sleep(now, wait);
-                Ok(wait.at)
-            }
-            Decision::GiveUp(give_up) => Err(give_up),
-            // A failure is never done.
-            Decision::Done => Err(GiveUp::not_retryable()),
-        }
-    }
-
-    fn tell_failure(&mut self, now: Moment, began: Moment) {
-        let signal = *self.progress().core.failure();
-        self.tell_attempt(now, began, (&signal).into(), Some(&signal));
-        if let Some(part) = signal.unreadable {
-            self.shared().tell(now, || Event::SignalUnreadable { part });
-        }
-    }
-
-    fn goes_to_sleep(&mut self, now: Moment, wait: &Wait) {
-        let Wait { delay, source, stated, clamped, .. } = *wait;
-        let shared = self.shared();
-        shared.tell(now, || Event::DelayScheduled { source, delay, stated, clamped });
-        self.spans.delay_begins(wait);
-        shared.falls_asleep();
-        self.step = Step::Sleeping;
-        self.progress().sleep_source = source;
-    }
-
-    /// A wait between two attempts has ended.
-    pub(super) fn slept(&mut self) {
-        let shared = self.shared();
-        shared.wakes_up();
-        self.step = Step::Attempting;
-        self.spans.delay_ended();
-        let progress = self.progress();
-        let slept = progress.look_at(shared.clock()).until(progress.now);
-        progress.core.waited(progress.sleep_source, slept);
-    }
-
-    #[cold]
-    fn succeeded_watched(&mut self, status: Option<u16>) {
-        let now = self.attempt_succeeded(status);
-        self.spans.done(self.attempts());
-        self.tell_end(now, CallOutcome::Ok, LimitClass::None, DelaySource::None);
-    }
-
-    /// Tells that the attempt succeeded, and gives its permit back; gives back when that was.
-    fn attempt_succeeded(&mut self, status: Option<u16>) -> Moment {
-        let (now, began) = (self.clock().now(), self.began());
-        let signal = Signal { status, ..Signal::success() };
-        self.tell_attempt(now, began, AttemptOutcome::Ok, Some(&signal));
-        self.give_permit_back();
-        now
-    }
-
-    /// Ends a call whose attempt was observed as a success, but holds no value.
-    #[cold]
-    pub(super) fn succeeded_in_vain<R>(&mut self, status: Option<u16>, last: Option<R>) -> Error<R> {
-        let now = self.attempt_succeeded(status);
-        self.progress().now = now;
-        self.give_up(GiveUp::not_retryable(), last)
-    }
-
-    /// Ends the call for this reason.
-    #[cold]
-    pub(super) fn give_up<R>(&mut self, give_up: GiveUp, last: Option<R>) -> Error<R> {
-        let (whose, labels) = (self.whose(), self.pool.labels().clone());
-        self.spans.gave_up(whose, &give_up, self.attempts());
-        self.tell_end(self.began(), give_up.outcome, give_up.class, give_up.source);
-        let Progress { core, now, .. } = self.progress();
-        Error::new(labels, give_up, core, *now, last)
-    }
-
-    /// Attempts begun.
-    fn attempts(&self) -> u32 {
-        self.progress.as_ref().map_or(1, |progress| progress.core.attempts())
-    }
-
-    fn tell_attempt(&mut self, now: Moment, began: Moment, outcome: AttemptOutcome, signal: Option<&Signal>) {
-        if let Some(signal) = signal {
-            let whose = self.whose();
-            self.spans.attempt_ended(whose, outcome, signal);
-        }
-        let plan = self.plan();
-        self.shared().tell(now, || Event::AttemptEnded {
-            number: plan.number,
-            delay_source: plan.delay_source,
-            outcome,
-            class: signal.map_or(LimitClass::None, |signal| signal.class),
-            token_kind: signal.and_then(|signal| signal.token_kind),
-            status: signal.and_then(|signal| signal.status),
-            duration: began.until(now),
-        });
-    }
-
-    fn tell_end(&mut self, now: Moment, outcome: CallOutcome, class: LimitClass, delay_source: DelaySource) {
-        self.step = Step::Ended;
-        let core = self.progress.as_ref().map(|progress| &progress.core);
-        let started = || self.clock().moment(self.arrived);
-        self.shared().tell(now, || Event::CallEnded {
-            policy: self.policy.name(),
-            outcome,
-            class,
-            delay_source,
-            early: outcome == CallOutcome::DeadlineExceeded
-                && core.is_some_and(|core| core.ends_early(self.policy, now)),
-            attempts: self.attempts(),
-            duration: started().until(now),
-        });
-    }
-
-    #[cold]
-    fn tell_cancelled(&mut self) {
-        let (now, began) = (self.clock().now(), self.began());
-        if self.step == Step::Sleeping {
-            self.shared().wakes_up();
-        }
-        if self.step == Step::Queued {
-            let (waited, result, class) = (began.until(now), GateResult::Cancelled, LimitClass::None);
-            self.shared().tell(now, || Event::GateWaited { waited, result, class });
-        }
-        if self.permit.is_some() {
-            self.tell_attempt(now, began, AttemptOutcome::Cancelled, None);
-        }
-        let class = self.progress.as_ref().map_or(LimitClass::None, |progress| progress.core.failure().class);
-        self.tell_end(now, CallOutcome::Cancelled, class, DelaySource::None);
-    }
-}
-
 impl Drop for Going<'_> {
     #[inline]
     fn drop(&mut self) {
-        if self.step != Step::Ended && self.shared().is_heard {
+        if !matches!(self.step, Step::NotStarted | Step::Ended) && self.shared().is_heard {
             self.tell_cancelled();
-        }
-    }
-}
-
-/// A throttle whose head was seen while its body is still being read: reported even if the call is dropped.
-pub(super) struct Seen<'s, 'a> {
-    shared: &'a Shared,
-    permit: Option<&'s mut Permit<'a>>,
-    signal: Signal,
-    sent_at: Moment,
-    pub(super) spans: &'s CallSpans,
-}
-
-impl Seen<'_, '_> {
-    /// The call goes on and reports by itself.
-    pub(super) fn forget(&mut self) {
-        self.permit = None;
-    }
-}
-
-impl Drop for Seen<'_, '_> {
-    fn drop(&mut self) {
-        if let Some(permit) = self.permit.take()
-            && self.signal.is_throttle()
-            && self.shared.gated
-        {
-            let now = self.shared.clock().now();
-            permit.throttled(self.shared.level(self.signal.scope), &self.signal, self.sent_at, now);
         }
     }
 }

@@ -13,7 +13,7 @@ mod labels;
 mod outcome;
 mod peek;
 mod pool;
-mod progress;
+mod reported;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 mod spans;

@@ -22,6 +22,7 @@ use crate::gate::Node;
 use crate::run::call::Call;
 use crate::run::engine::Engine;
 use crate::run::gauges::most_shut;
+use crate::run::reported::Reported;
 
 /// The most levels a path may have.
 const DEEPEST: usize = 8;
@@ -122,6 +123,8 @@ pub(super) struct Shared {
     clock: Clock,
     budget: Option<Mutex<Budget>>,
     quotas: Mutex<QuotaBoard>,
+    /// What operations reported while their attempts are under way.
+    pub(super) reported: Reported,
     /// Calls that sleep between two attempts.
     sleeping: AtomicU32,
     policies: [OnceLock<Policy>; MOST_POLICIES],
@@ -139,6 +142,7 @@ impl Shared {
             clock,
             budget: engine.budget.map(|settings| Mutex::new(Budget::new(settings, clock.now()))),
             quotas: Mutex::default(),
+            reported: Reported::default(),
             sleeping: AtomicU32::new(0),
             policies: [const { OnceLock::new() }; MOST_POLICIES],
             node,

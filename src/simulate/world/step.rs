@@ -62,7 +62,8 @@ impl World<'_> {
             Turn::Refused { class, retry_at } => {
                 going.place = None;
                 self.tell(going.replica, || Event::GateWaited { waited, result: GateResult::Refused, class });
-                self.give_up(going, going.core.refused(class, retry_at))
+                let refused = going.core.refused(self.policy(going), self.calendar.now(), class, retry_at);
+                self.give_up(going, refused)
             }
         }
     }
