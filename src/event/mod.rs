@@ -48,7 +48,7 @@ words! {
     GateResult {
         /// The call was let in.
         Admitted => "admitted",
-        /// The gate said no.
+        /// The gate said no, or the deadline came first.
         Refused => "refused",
         /// The caller went away.
         Cancelled => "cancelled",
