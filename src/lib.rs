@@ -48,6 +48,8 @@
 //! | `prometheus` | `/metrics` in one call, on loopback unless told; includes `telemetry` |
 //! | `otlp` | traces and metrics pushed over OTLP; includes `telemetry` |
 //! | `reqwest` | `reqwest::Response` is an outcome |
+//! | `tower` | a wire tap for services of `tower` |
+//! | `reqwest-middleware` | a wire tap for chains of `reqwest-middleware`; includes `reqwest` |
 //! | `emulator` | a provider that throttles, on 127.0.0.1, for tests of clients |
 //! | `cli` | the command `forbear` |
 //! | `full` | all but `emulator` and `cli` |
@@ -64,6 +66,7 @@ mod error;
 pub mod event;
 mod gate;
 pub mod guide;
+pub mod layer;
 pub mod provider;
 mod run;
 #[cfg(feature = "simulate")]
@@ -78,13 +81,14 @@ pub use crate::core::estimate::Estimate;
 pub use crate::core::limit::Limit;
 pub use crate::core::observation::{Observation, TransportFailure};
 pub use crate::core::policy::{OnAmbiguous, OnOverCap, Policy, PolicyBuilder};
+pub use crate::core::refusal::Refusal;
 pub use crate::core::setting::InvalidSetting;
 pub use crate::core::signal::{LimitClass, Scope, Signal, TokenKind};
 pub use crate::error::Error;
-pub use crate::gate::Gate;
+pub use crate::gate::{Gate, StillInFlight};
 pub use crate::run::{
-    Attempt, ByOutcome, ByRule, Call, Failure, Forbear, ForbearBuilder, Head, InFlight, Observe, Outcome, Peek,
-    PeekBody, Pool, PoolBuilder, Settle, peek,
+    Attempt, AttemptScope, ByOutcome, ByRule, Call, Failure, Forbear, ForbearBuilder, Head, InFlight, IncomingRetry,
+    Observe, Outcome, Peek, PeekBody, Pool, PoolBuilder, Settle, peek,
 };
 #[cfg(feature = "otlp")]
 pub use crate::telemetry::otlp;

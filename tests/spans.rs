@@ -106,3 +106,109 @@ async fn a_call_in_another_task_nests_below_the_span_it_was_given() {
         forbear.attempt forbear.attempt.number=1 forbear.delay.source=none forbear.attempt.outcome=ok
     ");
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_an_attempt_spawns_nests_in_it_when_it_is_given_the_current_span() {
+    let (traced, _guard) = Traced::here();
+    let (pool, policy) = (pool(Gate::off()), policy());
+    let call = pool.call(&policy).run(|_| async {
+        let request = async { info_span!("http").in_scope(|| answer(200, None)) };
+        tokio::spawn(request.in_current_span()).await.expect("no panic")
+    });
+    call.await.expect("a success");
+    insta::assert_snapshot!(traced.outline(), @r"
+    forbear.call forbear.call.outcome=ok
+      forbear.attempt forbear.attempt.number=1 forbear.delay.source=none forbear.attempt.outcome=ok
+        http
+    ");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_of_a_model_is_named_by_operation_and_model_and_shows_where_it_goes() {
+    let (traced, _guard) = Traced::here();
+    let forbear = Forbear::builder().gate(Gate::off()).build().expect("valid settings");
+    let pool = forbear.pool(provider::anthropic(), ["prod", "claude-sonnet"]).server("api.anthropic.com", 443).build();
+    let policy = Policy::interactive(Duration::from_secs(30)).named("chat").gen_ai_operation("chat").build();
+    let (pool, policy) = (pool.expect("a valid pool"), policy.expect("a valid policy"));
+    pool.call(&policy).run(|_| async { answer(200, None) }).await.expect("a success");
+    let tree = traced.tree();
+    let call = tree.lines().next().expect("a span");
+    let expected = "forbear.call otel.name=chat claude-sonnet otel.kind=client gen_ai.operation.name=chat \
+                    gen_ai.provider.name=anthropic gen_ai.request.model=claude-sonnet \
+                    server.address=api.anthropic.com server.port=443 ";
+    assert!(call.starts_with(expected), "{call}");
+}
+
+/// What is promised of severities, over calls that end in every way.
+#[tokio::test(start_paused = true)]
+async fn failures_that_were_retried_stay_at_info_and_below_and_nothing_is_an_error() {
+    let (traced, _guard) = Traced::here();
+    let (pool, policy) = (pool(Gate::local()), policy());
+    let answers = |script: &'static [(u16, Option<&'static str>)]| {
+        let call = pool.call(&policy).run(move |attempt| {
+            let place = (attempt.number() as usize - 1).min(script.len() - 1);
+            async move { answer(script[place].0, script[place].1) }
+        });
+        async { call.await.is_ok() }
+    };
+    assert!(answers(&[(500, None), (429, Some("2")), (200, None)]).await);
+    assert!(!answers(&[(404, None)]).await);
+    assert!(!answers(&[(429, Some("200"))]).await);
+    assert!(!answers(&[(200, None)]).await, "the pool is shut");
+    let levels: Vec<_> = traced.levels().iter().map(|(name, level)| format!("{level} {name}")).collect();
+    let expected = [
+        "DEBUG forbear.retried",
+        "INFO forbear.throttled",
+        "INFO forbear.gate.shut",
+        "INFO forbear.gate.reopened",
+        "DEBUG forbear.gave_up", // a 404
+        "INFO forbear.throttled",
+        "INFO forbear.gate.shut",
+        "WARN forbear.gave_up",  // the stated delay is longer than the deadline
+        "DEBUG forbear.gave_up", // the gate refused it
+    ];
+    assert_eq!(levels, expected);
+}
+
+/// A pool's events come when it changes, however many calls see it.
+#[tokio::test(start_paused = true)]
+async fn a_pool_that_changes_is_logged_once_however_many_calls_there_are() {
+    let (traced, _guard) = Traced::here();
+    let forbear = Forbear::builder().seed(7).build().expect("valid settings");
+    let pool = forbear.pool(provider::openai(), ["prod", "gpt"]).build().expect("a valid pool");
+    let policy = Policy::background(Duration::from_secs(600)).build().expect("a valid policy");
+    let told = |limit: &'static str| {
+        let head = http::Response::builder().status(200).header("x-ratelimit-limit-requests", limit);
+        head.header("x-ratelimit-remaining-requests", "1").body(String::new()).expect("a well-formed answer")
+    };
+    let calls: Vec<_> = (0..40)
+        .map(|n| {
+            let (pool, policy) = (pool.clone(), policy.clone());
+            tokio::spawn(async move {
+                let call = pool.call(&policy).run(|attempt| {
+                    let throttled = attempt.number() == 1 && n < 20;
+                    async move {
+                        if throttled {
+                            answer(429, Some("2"))
+                        } else {
+                            told(if (20..30).contains(&n) { "60" } else { "90" })
+                        }
+                    }
+                });
+                call.await.is_ok()
+            })
+        })
+        .collect();
+    for call in calls {
+        assert!(call.await.expect("no panic"));
+    }
+    let of = |wanted: &str| traced.levels().iter().filter(|(name, _)| name == wanted).count();
+    assert_eq!(of("forbear.throttled"), 20);
+    assert!((1..=20).contains(&of("forbear.gate.shut")));
+    let reopened = traced.log().lines().filter(|line| line.contains("state=paced")).count();
+    assert_eq!(reopened, of("forbear.gate.shut"), "each shut ends once:\n{}", traced.log());
+    let limits: Vec<_> =
+        traced.log().lines().filter(|line| line.contains("quota.updated")).map(str::to_owned).collect();
+    assert_eq!(limits.len(), 2, "{limits:?}");
+    assert!(limits[1].contains("limit=90 known_limit=60"), "{limits:?}");
+}

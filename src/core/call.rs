@@ -9,23 +9,21 @@ use crate::core::decide::{CallOutcome, Decision, DelaySource, GiveUp, Standing, 
 use crate::core::dice::Dice;
 use crate::core::moment::Moment;
 use crate::core::policy::Policy;
+use crate::core::refusal::Refusal;
 use crate::core::signal::{LimitClass, Signal};
 
 /// Waits shorter than this are not worth a label.
 const NOTABLE: Duration = Duration::from_millis(1);
 
 /// One logical call: it ends once, after any number of attempts.
-///
-/// It keeps of a failed attempt only the limit it hit: calls are many and live long, and what they keep lives in the
-/// callers' futures. Whoever drives it keeps the signal where it is needed.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Call {
     started: Moment,
+    attempts: u32,
+    /// What the last failed attempt showed; a success while none has failed.
+    failure: Signal,
     longest_wait: Duration,
     longest_source: Option<DelaySource>,
-    /// What the last failed attempt hit.
-    class: LimitClass,
-    attempts: u32,
 }
 
 /// An attempt about to be made.
@@ -53,12 +51,8 @@ impl Call {
     /// A call that arrives now.
     #[must_use]
     pub const fn start(now: Moment) -> Self {
-        Self { started: now, longest_wait: Duration::ZERO, longest_source: None, class: LimitClass::None, attempts: 0 }
-    }
-
-    /// A call whose first attempt began when it arrived.
-    pub(crate) const fn in_first_attempt(arrived: Moment) -> Self {
-        Self { attempts: 1, ..Self::start(arrived) }
+        let failure = Signal::success();
+        Self { started: now, attempts: 0, failure, longest_wait: Duration::ZERO, longest_source: None }
     }
 
     /// When it arrived: its place in the queue, kept over all its attempts.
@@ -81,15 +75,24 @@ impl Call {
         self.attempts
     }
 
-    /// The limit the last failed attempt hit; [`LimitClass::None`] while none has failed.
-    #[inline]
+    /// What the last failed attempt showed.
     #[must_use]
-    pub const fn class(&self) -> LimitClass {
-        self.class
+    pub fn last_signal(&self) -> Option<Signal> {
+        Some(self.failure).filter(|signal| signal.failed)
+    }
+
+    /// What the last failed attempt showed; a success while none has failed.
+    pub(crate) fn failure(&self) -> &Signal {
+        &self.failure
+    }
+
+    /// Notes what a failed attempt showed.
+    #[inline]
+    pub fn note_failure(&mut self, signal: Signal) {
+        self.failure = signal;
     }
 
     /// Notes a wait that took place, in the gate or between attempts; the longest names the next attempt's delay source.
-    #[inline]
     pub fn waited(&mut self, source: DelaySource, waited: Duration) {
         if waited < NOTABLE {
             return;
@@ -104,27 +107,19 @@ impl Call {
     ///
     /// # Errors
     /// The deadline has come: no request is sent.
-    #[inline]
     pub fn begin_attempt(&mut self, policy: &Policy, now: Moment) -> Result<AttemptPlan, GiveUp> {
-        if now >= self.deadline(policy) {
+        let deadline = self.deadline(policy);
+        if now >= deadline {
             return Err(self.out_of_time());
         }
+        let cut = policy.attempt_timeout.map_or(deadline, |timeout| deadline.min(now.after(timeout)));
         self.attempts += 1;
         self.longest_wait = Duration::ZERO;
         let delay_source = self.longest_source.take().unwrap_or(DelaySource::None);
-        Ok(self.plan(policy, now, delay_source))
-    }
-
-    /// The plan of the attempt under way, which began at `began` after a wait that came from `delay_source`.
-    #[inline]
-    pub(crate) fn plan(&self, policy: &Policy, began: Moment, delay_source: DelaySource) -> AttemptPlan {
-        let deadline = self.deadline(policy);
-        let cut = policy.attempt_timeout.map_or(deadline, |timeout| deadline.min(began.after(timeout)));
-        AttemptPlan { number: self.attempts, cut, delay_source }
+        Ok(AttemptPlan { number: self.attempts, cut, delay_source })
     }
 
     /// Decides what follows an attempt that ended at `now`; see [`decide`] for `budget`.
-    #[inline]
     pub fn end_attempt(
         &mut self,
         policy: &Policy,
@@ -134,42 +129,55 @@ impl Call {
         dice: &mut impl Dice,
         budget: &mut dyn FnMut() -> bool,
     ) -> Decision {
-        if signal.failed {
-            self.class = signal.class;
+        if !signal.failed {
+            return Decision::Done;
         }
-        decide(policy, Standing::new(self.attempts, self.deadline(policy), gated), signal, now, dice, budget)
+        self.note_failure(*signal);
+        self.end_failed(policy, gated, now, dice, budget)
     }
 
-    /// Decides how a call ends that may not make another attempt, whatever its policy allows: never
-    /// [`Decision::Again`].
-    pub(crate) fn end_only_attempt(
-        &mut self,
+    /// The same for the attempt whose failure was [noted](Self::note_failure) last.
+    pub(crate) fn end_failed(
+        &self,
         policy: &Policy,
-        signal: &Signal,
+        gated: bool,
         now: Moment,
         dice: &mut impl Dice,
+        budget: &mut dyn FnMut() -> bool,
     ) -> Decision {
-        if signal.failed {
-            self.class = signal.class;
-        }
-        let standing = Standing::new(self.attempts.max(policy.attempts), self.deadline(policy), false);
-        decide(policy, standing, signal, now, dice, &mut || false)
+        decide(policy, Standing::new(self.attempts, self.deadline(policy), gated), &self.failure, now, dice, budget)
     }
 
-    /// The end of a call that the gate did not let in by `now`: turned away because of `class`, or the deadline came
-    /// while it waited. `retry_at` is when to come back.
+    /// The same for a call that makes no other attempt, whatever its policy allows: never [`Decision::Again`].
+    pub(crate) fn end_only_attempt(&self, policy: &Policy, now: Moment, dice: &mut impl Dice) -> Decision {
+        let standing = Standing::new(self.attempts.max(policy.attempts), self.deadline(policy), false);
+        decide(policy, standing, &self.failure, now, dice, &mut || false)
+    }
+
+    /// The end of a call that the gate did not let in by `now`. `class` is what the pool is shut for, `retry_at` when to
+    /// come back. Where it waited until its deadline, it is that which ended it.
     #[must_use]
-    pub fn refused(&self, policy: &Policy, now: Moment, class: LimitClass, retry_at: Option<Moment>) -> GiveUp {
-        let in_time = now < self.deadline(policy);
-        let outcome = if in_time { CallOutcome::GateRefused } else { CallOutcome::DeadlineExceeded };
-        GiveUp { outcome, class, source: DelaySource::Gate, retry_at }
+    pub fn refused(
+        &self,
+        policy: &Policy,
+        now: Moment,
+        refusal: Refusal,
+        class: LimitClass,
+        retry_at: Option<Moment>,
+    ) -> GiveUp {
+        let source = DelaySource::Gate;
+        if refusal == Refusal::Deadline && now >= self.deadline(policy) {
+            return GiveUp { outcome: CallOutcome::DeadlineExceeded, class, source, retry_at, refusal: None };
+        }
+        GiveUp { outcome: CallOutcome::GateRefused, class, source, retry_at, refusal: Some(refusal) }
     }
 
     /// The end of a call whose deadline came while it waited or slept.
     #[must_use]
     pub fn out_of_time(&self) -> GiveUp {
         let source = self.longest_source.unwrap_or(DelaySource::None);
-        GiveUp { outcome: CallOutcome::DeadlineExceeded, class: self.class, source, retry_at: None }
+        let class = self.failure.class;
+        GiveUp { outcome: CallOutcome::DeadlineExceeded, class, source, ..GiveUp::not_retryable() }
     }
 
     /// Whether a call that ends now for want of time leaves a quarter or more of its deadline unused.

@@ -41,6 +41,9 @@ pub enum OnAmbiguous {
 /// | `attempts` | 4 | 10 | 1 to 100 | the deadline is the limit that matters; this one stops loops |
 /// | `attempt_timeout` | none | none | 1 ms to `deadline` | the deadline cuts the attempt in any case |
 /// | `on_ambiguous` | retry | retry | | model calls have no side effect but their price |
+/// | `allow_nested` | no | no | | two layers multiply: 4 attempts of 4 attempts are 16 requests |
+/// | `gen_ai_operation` | none | none | 1 to 64 of `a-z`, `0-9`, `_` | only the call site knows what it asks for |
+/// | `gen_ai_model` | the pool's | the pool's | 1 to 128 characters | a path may end in something else than the model |
 ///
 /// The wait before attempt n+1 is uniform in (0, min(`cap`, `base`·`factor`^(n−1))]: full jitter
 /// (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
@@ -66,7 +69,36 @@ pub struct Policy {
     pub(crate) attempts: u32,
     pub(crate) attempt_timeout: Option<Duration>,
     pub(crate) on_ambiguous: OnAmbiguous,
+    pub(crate) gen_ai: GenAi,
+    pub(crate) allow_nested: bool,
     pub(crate) manners: Manners,
+}
+
+/// What a call site asks a model for, in the words of OpenTelemetry's conventions for generative AI. Only spans show it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct GenAi {
+    /// `gen_ai.operation.name`.
+    pub(crate) operation: Option<Arc<str>>,
+    /// `gen_ai.request.model`, where the pool's path does not name it or names another.
+    pub(crate) model: Option<Arc<str>>,
+}
+
+impl GenAi {
+    /// The words are the application's own, but they become a span's name: plain ones, and not too long.
+    fn check(&self) -> Result<(), InvalidSetting> {
+        let plain = |word: &str| word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
+        if let Some(operation) = &self.operation
+            && !((1..=64).contains(&operation.len()) && plain(operation))
+        {
+            return Err(InvalidSetting::new("policy.gen_ai_operation", operation, "1 to 64 of a-z, 0-9 and _"));
+        }
+        if let Some(model) = &self.model
+            && (!(1..=128).contains(&model.chars().count()) || model.chars().any(char::is_control))
+        {
+            return Err(InvalidSetting::new("policy.gen_ai_model", model, "1 to 128 characters, none of them control"));
+        }
+        Ok(())
+    }
 }
 
 /// What other retry layers do differently. Nothing a service can set: the simulator does, to show what comes of it.
@@ -116,7 +148,7 @@ const MILLISECOND: Duration = Duration::from_millis(1);
 impl Policy {
     /// A policy for a caller who waits for the answer; `deadline` bounds the whole call, waits in the gate included.
     pub fn interactive(deadline: Duration) -> PolicyBuilder {
-        PolicyBuilder(Self {
+        let policy = Self {
             name: Arc::from("default"),
             base: Duration::from_millis(500),
             factor: 2.0,
@@ -127,8 +159,11 @@ impl Policy {
             attempts: 4,
             attempt_timeout: None,
             on_ambiguous: OnAmbiguous::Retry,
+            gen_ai: GenAi::default(),
+            allow_nested: false,
             manners: Manners::default(),
-        })
+        };
+        PolicyBuilder(policy, None)
     }
 
     /// A policy for work nobody is waiting for; `deadline` bounds the whole call, waits in the gate included.
@@ -200,9 +235,15 @@ impl Policy {
 /// A [`Policy`] in the making; nothing is checked before [`PolicyBuilder::build`].
 #[derive(Clone, Debug)]
 #[must_use = "a policy is made by `build`"]
-pub struct PolicyBuilder(Policy);
+pub struct PolicyBuilder(Policy, Option<InvalidSetting>);
 
 impl PolicyBuilder {
+    /// A policy that is not to be: what it would be derived from is out of range.
+    pub(crate) fn refused(mut self, refused: InvalidSetting) -> Self {
+        self.1 = Some(refused);
+        self
+    }
+
     /// The name in labels and spans; one per call site, a static word of the application.
     pub fn named(mut self, name: &str) -> Self {
         self.0.name = Arc::from(name);
@@ -263,12 +304,38 @@ impl PolicyBuilder {
         self
     }
 
+    /// Lets a call under this policy retry although it runs inside an attempt of another call at the same pool. Unless it
+    /// is set such a call runs once, does not ask the gate again, and is counted by `forbear_stacked_retries_total` and
+    /// not as demand: the outer call owns the retries. With it both retry, and their attempts multiply.
+    pub fn allow_nested(mut self) -> Self {
+        self.0.allow_nested = true;
+        self
+    }
+
+    /// What the call site asks a model for: `gen_ai.operation.name` of OpenTelemetry's conventions for generative AI, with
+    /// their words where they have one (`chat`, `embeddings`, `generate_content`, `text_completion`, `retrieval`,
+    /// `invoke_agent`, `execute_tool`). Spans alone show it: the span of a call is then named `{operation} {model}`, is of
+    /// the kind CLIENT, and tells provider and model
+    /// (<https://github.com/open-telemetry/semantic-conventions-genai>, "Spans").
+    pub fn gen_ai_operation(mut self, operation: &str) -> Self {
+        self.0.gen_ai.operation = Some(Arc::from(operation));
+        self
+    }
+
+    /// The model this call site asks for, as `gen_ai.request.model` on spans: needed only where it is not the last name
+    /// of the pool's path. Shown together with [`PolicyBuilder::gen_ai_operation`] and not without.
+    pub fn gen_ai_model(mut self, model: &str) -> Self {
+        self.0.gen_ai.model = Some(Arc::from(model));
+        self
+    }
+
     /// Checks every field.
     ///
     /// # Errors
     /// The first field outside its range, with value and range.
     pub fn build(self) -> Result<Policy, InvalidSetting> {
-        let policy = self.0;
+        let Self(policy, refused) = self;
+        refused.map_or(Ok(()), Err)?;
         within("policy.deadline", policy.deadline, MILLISECOND..=168 * HOUR, "1ms to 7 days")?;
         within("policy.base", policy.base, MILLISECOND..=HOUR, "1ms to 1h")?;
         within("policy.factor", policy.factor, 1.0..=10.0, "1 to 10")?;
@@ -279,6 +346,7 @@ impl PolicyBuilder {
             within("policy.attempt_timeout", timeout, MILLISECOND..=policy.deadline, "1ms to the deadline")?;
         }
         within("policy.name (length)", policy.name.chars().count(), 1..=64, "1 to 64 characters")?;
+        policy.gen_ai.check()?;
         Ok(policy)
     }
 }
@@ -304,6 +372,14 @@ mod tests {
             "policy.attempt_timeout is 3600s; allowed: 1ms to the deadline"
         );
         assert_eq!(refusal(policy().named("")), "policy.name (length) is 0; allowed: 1 to 64 characters");
+        assert_eq!(
+            refusal(policy().gen_ai_operation("Chat!")),
+            "policy.gen_ai_operation is \"Chat!\"; allowed: 1 to 64 of a-z, 0-9 and _"
+        );
+        assert_eq!(
+            refusal(policy().gen_ai_model("a\nb")),
+            "policy.gen_ai_model is \"a\\nb\"; allowed: 1 to 128 characters, none of them control"
+        );
     }
 
     #[test]

@@ -62,6 +62,16 @@ impl fmt::Display for Event<'_> {
             Self::RequestSent => f.write_str("request_sent"),
             Self::CallInfeasible => f.write_str("call_infeasible"),
             Self::LabelOverflowed { label } => write!(f, "label_overflowed label={label}"),
+            Self::StoreAsked { operation, outcome, took } => {
+                write!(f, "store_asked operation={operation} outcome={outcome} took={took:?}")
+            }
+            Self::StoreDegraded { reason } => write!(f, "store_degraded reason={reason}"),
+            Self::StoreRecovered => f.write_str("store_recovered"),
+            Self::NewsCame { age, clamped } => {
+                write!(f, "news_came age={age:?}")?;
+                if clamped { f.write_str(" clamped") } else { Ok(()) }
+            }
+            Self::ShutReasserted => f.write_str("shut_reasserted"),
         }
     }
 }

@@ -13,6 +13,7 @@ pub mod recorder;
 pub mod series;
 pub mod sink;
 pub(crate) mod slots;
+pub(crate) mod sources;
 pub mod totals;
 pub mod words;
 
@@ -22,8 +23,9 @@ use std::time::Duration;
 use crate::core::decide::{AttemptOutcome, CallOutcome, DelaySource};
 use crate::core::estimate::Estimate;
 use crate::core::moment::Moment;
+use crate::core::refusal::Refusal;
 use crate::core::signal::{LimitClass, Part, QuotaReading, TokenKind, words};
-use crate::event::words::BoundedLabel;
+use crate::event::words::{BoundedLabel, DegradedReason, StoreOperation, StoreOutcome};
 
 /// The two labels every series of a pool carries. Bounded and cleaned when the pool is built.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -48,10 +50,24 @@ words! {
     GateResult {
         /// The call was let in.
         Admitted => "admitted",
-        /// The gate said no, or the deadline came first.
+        /// The gate said no: the pool is shut for too long, or the call's turn did not come in time.
         Refused => "refused",
+        /// As many calls waited already as the pool's queue may hold.
+        QueueFull => "queue_full",
+        /// The engine is being drained.
+        Draining => "draining",
         /// The caller went away.
         Cancelled => "cancelled",
+    }
+}
+
+impl From<Refusal> for GateResult {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Spent | Refusal::Deadline | Refusal::NoWait => Self::Refused,
+            Refusal::QueueFull => Self::QueueFull,
+            Refusal::Draining => Self::Draining,
+        }
     }
 }
 
@@ -191,6 +207,32 @@ pub enum Event<'a> {
         /// Which label.
         label: BoundedLabel,
     },
+    /// The shared store answered a question, or did not. Told to the [process](sink::Sink::listen_to_process), as all
+    /// that is about the store.
+    StoreAsked {
+        /// What was asked.
+        operation: StoreOperation,
+        /// How it ended.
+        outcome: StoreOutcome,
+        /// How long it took.
+        took: Duration,
+    },
+    /// The shared store stopped being relied on.
+    StoreDegraded {
+        /// Why.
+        reason: DegradedReason,
+    },
+    /// The shared store is relied on again.
+    StoreRecovered,
+    /// Another replica's news came.
+    NewsCame {
+        /// How old it was.
+        age: Duration,
+        /// Whether its end was too far away to be believed and was cut.
+        clamped: bool,
+    },
+    /// The store had lost an own shut and was told again.
+    ShutReasserted,
 }
 
 /// An event with its time and its pool, as a sink is handed it.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::core::moment::Moment;
 use crate::event::sink::{GaugeSource, Listener, Sink};
+use crate::event::sources::Sources;
 use crate::event::{Event, PoolLabels};
 
 /// A sink that keeps every event of every pool, in the order they were told. Clones share what they keep.
@@ -24,13 +25,18 @@ use crate::event::{Event, PoolLabels};
 /// assert_eq!(recorder.to_string(), "+0.000s openai prod/gpt request_sent\n+0.250s openai prod/gpt request_sent\n");
 /// ```
 #[derive(Clone, Default)]
-pub struct Recorder(Arc<Mutex<Kept>>);
+pub struct Recorder(Arc<Inner>);
+
+#[derive(Default)]
+struct Inner {
+    kept: Mutex<Kept>,
+    sources: Sources,
+}
 
 #[derive(Default)]
 struct Kept {
     events: Vec<Recorded>,
     policies: Vec<&'static str>,
-    sources: Vec<Weak<dyn GaugeSource>>,
 }
 
 /// An event as it was told.
@@ -39,8 +45,8 @@ struct Kept {
 pub struct Recorded {
     /// When, on the engine's clock.
     pub at: Moment,
-    /// The pool.
-    pub pool: PoolLabels,
+    /// The pool; `None` for what is the process's.
+    pub pool: Option<PoolLabels>,
     /// What.
     pub event: Event<'static>,
 }
@@ -72,17 +78,14 @@ impl Recorder {
     /// The engine's gauges as they are now, as sorted lines of text: `name{label="value"} value`.
     #[must_use]
     pub fn gauges(&self) -> Vec<String> {
-        let sources: Vec<_> = self.kept().sources.iter().filter_map(Weak::upgrade).collect();
         let mut lines = Vec::new();
-        for source in sources {
-            source.sample(&mut |sample| lines.push(sample.to_string()));
-        }
+        self.0.sources.sample(&mut |sample| lines.push(sample.to_string()));
         lines.sort();
         lines
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -97,25 +100,32 @@ impl fmt::Display for Recorder {
         let events = self.events();
         let first = events.first().map_or(Moment::START, |recorded| recorded.at);
         events.iter().try_for_each(|Recorded { at, pool, event }| {
-            let seconds = first.until(*at).as_secs_f64();
-            writeln!(f, "+{seconds:.3}s {} {} {event}", pool.provider, pool.pool)
+            write!(f, "+{:.3}s ", first.until(*at).as_secs_f64())?;
+            match pool {
+                Some(pool) => writeln!(f, "{} {} {event}", pool.provider, pool.pool),
+                None => writeln!(f, "process {event}"),
+            }
         })
     }
 }
 
 impl Sink for Recorder {
     fn listen(&self, pool: &PoolLabels) -> Box<dyn Listener> {
-        Box::new(Ear { recorder: self.clone(), pool: pool.clone() })
+        Box::new(Ear { recorder: self.clone(), pool: Some(pool.clone()) })
+    }
+
+    fn listen_to_process(&self) -> Box<dyn Listener> {
+        Box::new(Ear { recorder: self.clone(), pool: None })
     }
 
     fn watch(&self, gauges: Weak<dyn GaugeSource>) {
-        self.kept().sources.push(gauges);
+        self.0.sources.watch(gauges);
     }
 }
 
 struct Ear {
     recorder: Recorder,
-    pool: PoolLabels,
+    pool: Option<PoolLabels>,
 }
 
 impl Listener for Ear {
@@ -152,6 +162,11 @@ impl Kept {
             Event::RequestSent => Event::RequestSent,
             Event::CallInfeasible => Event::CallInfeasible,
             Event::LabelOverflowed { label } => Event::LabelOverflowed { label },
+            Event::StoreAsked { operation, outcome, took } => Event::StoreAsked { operation, outcome, took },
+            Event::StoreDegraded { reason } => Event::StoreDegraded { reason },
+            Event::StoreRecovered => Event::StoreRecovered,
+            Event::NewsCame { age, clamped } => Event::NewsCame { age, clamped },
+            Event::ShutReasserted => Event::ShutReasserted,
         }
     }
 

@@ -11,8 +11,9 @@
 //! | `CallEnded` | call duration; give-ups, unless it succeeded or the caller went away |
 //! | `GateShut` | gate shuts |
 //! | `TokensUsed` | used tokens |
-//! | `SignalUnreadable`, `RetriesStacked`, `RequestSent`, `CallInfeasible`, `LabelOverflowed` | one counter each |
-//! | `QuotaRead`, `GateReopened` | nothing: the engine's gauges tell the state when they are asked |
+//! | `StoreAsked`, `NewsCame` | store answers, age of news; clamped news |
+//! | `SignalUnreadable`, `RetriesStacked`, `RequestSent`, `CallInfeasible`, `LabelOverflowed`, `StoreDegraded`, `ShutReasserted` | one counter each |
+//! | `QuotaRead`, `GateReopened`, `StoreRecovered` | nothing: the engine's gauges tell the state when they are asked |
 //!
 //! A series is a dense number, so that a sink finds what belongs to it by index: no map, no hash, no text.
 
@@ -21,7 +22,7 @@ use std::time::Duration;
 use crate::core::decide::{CallOutcome, DelaySource};
 use crate::core::signal::TokenKind;
 use crate::event::catalogue::Metric;
-use crate::event::metric::Words;
+use crate::event::metric::{Kind, Words};
 use crate::event::names::Policies;
 use crate::event::words::{AttemptNumber, BoundedLabel, YesNo};
 use crate::event::{Event, GateResult};
@@ -29,7 +30,7 @@ use crate::event::{Event, GateResult};
 /// Waits shorter than this are no waits: an admission that had not to wait is not a delay of zero.
 const NOTABLE: Duration = Duration::from_millis(1);
 
-/// One series of one pool: a metric and the places of its label values, as one dense number.
+/// One series of one pool, or of the process: a metric and the places of its label values, as one dense number.
 ///
 /// The places are digits of a number whose bases are the sizes of the labels' closed sets. The names of policies are a set
 /// of 17: what [`Policies`] keeps apart, and the rest.
@@ -40,8 +41,9 @@ pub struct SeriesId {
 }
 
 impl SeriesId {
-    /// How many series one pool can have of all the metrics that events move. Places for them cost little until used.
-    pub const PER_POOL: usize = OFFSETS[Metric::ALL.len()];
+    /// How many series one pool and the process can have of all the metrics that events move. Places for them cost
+    /// little until used.
+    pub const COUNT: usize = OFFSETS[Metric::ALL.len()];
 
     /// The series of `metric` whose label values stand at `places` in their labels' words, in the row's order.
     #[inline(always)]
@@ -56,7 +58,7 @@ impl SeriesId {
         Self { metric, place: place as u16 }
     }
 
-    /// Every series of `metric` that one pool can have.
+    /// Every series of `metric` that one pool can have, or the process.
     pub fn all(metric: Metric) -> impl Iterator<Item = Self> {
         (0..metric.row().series_per_pool()).map(move |place| Self { metric, place: place as u16 })
     }
@@ -67,7 +69,7 @@ impl SeriesId {
         self.metric
     }
 
-    /// Where it stands among the [`SeriesId::PER_POOL`] of a pool.
+    /// Where it stands among the [`SeriesId::COUNT`].
     #[must_use]
     pub const fn index(self) -> usize {
         OFFSETS[self.metric as usize] + self.place as usize
@@ -102,8 +104,7 @@ const OFFSETS: [usize; Metric::ALL.len() + 1] = {
     let mut place = 0;
     while place < Metric::ALL.len() {
         let row = Metric::ALL[place].row();
-        let moved = row.per_pool && !matches!(row.kind, crate::event::metric::Kind::Gauge);
-        let series = if moved { row.series_per_pool() } else { 0 };
+        let series = if matches!(row.kind, Kind::Gauge) { 0 } else { row.series_per_pool() };
         assert!(series <= 1 << 16, "the place of a series must fit its number");
         offsets[place + 1] = offsets[place] + series;
         place += 1;
@@ -183,8 +184,19 @@ pub fn moves(event: &Event<'_>, policies: &Policies, mut visit: impl FnMut(Serie
         Event::RequestSent => visit(SeriesId::at(Metric::WireRequests, []), one),
         Event::CallInfeasible => visit(SeriesId::at(Metric::InfeasibleCalls, []), one),
         Event::LabelOverflowed { label } => visit(SeriesId::at(Metric::LabelOverflows, [label as usize]), one),
+        Event::StoreAsked { operation, outcome, took } => {
+            visit(SeriesId::at(Metric::StoreOp, [operation as usize, outcome as usize]), take(took));
+        }
+        Event::StoreDegraded { reason } => visit(SeriesId::at(Metric::StoreDegraded, [reason as usize]), one),
+        Event::NewsCame { age, clamped } => {
+            visit(SeriesId::at(Metric::StoreNews, []), take(age));
+            if clamped {
+                visit(SeriesId::at(Metric::StoreClamped, []), one);
+            }
+        }
+        Event::ShutReasserted => visit(SeriesId::at(Metric::StoreReasserted, []), one),
         // What these say is a state: the engine's gauges tell it when they are asked.
-        Event::QuotaRead { .. } | Event::GateReopened { .. } => {}
+        Event::QuotaRead { .. } | Event::GateReopened { .. } | Event::StoreRecovered => {}
     }
 }
 
@@ -200,6 +212,7 @@ mod tests {
     use crate::core::estimate::Estimate;
     use crate::core::signal::{LimitClass, Part};
     use crate::event::StackedBy;
+    use crate::event::words::{DegradedReason, StoreOperation, StoreOutcome};
 
     fn moved(events: &[Event<'_>]) -> Vec<String> {
         let policies = Policies::new();
@@ -305,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn rare_things_move_one_counter_each() {
+    fn rare_things_and_the_store_move_their_own_series() {
         let rare = [
             Event::GateShut { class: LimitClass::Overload, told: false, shut_for: Duration::from_secs(2) },
             Event::SignalUnreadable { part: Part::Body },
@@ -314,6 +327,14 @@ mod tests {
             Event::CallInfeasible,
             Event::LabelOverflowed { label: BoundedLabel::Pool },
             Event::TokensUsed { kind: TokenKind::Output, tokens: 17 },
+            Event::StoreAsked {
+                operation: StoreOperation::Report,
+                outcome: StoreOutcome::Slow,
+                took: Duration::from_millis(250),
+            },
+            Event::StoreDegraded { reason: DegradedReason::Silent },
+            Event::NewsCame { age: Duration::from_millis(500), clamped: true },
+            Event::ShutReasserted,
         ];
         assert_eq!(
             moved(&rare),
@@ -325,6 +346,11 @@ mod tests {
                 "forbear_infeasible_calls_total {} Rise(1)",
                 "forbear_label_overflows_total {label=pool} Rise(1)",
                 "forbear_used_tokens_total {token_kind=output} Rise(17)",
+                "forbear_store_op_seconds {operation=report,outcome=slow} Take(0.25)",
+                "forbear_store_degraded_total {reason=silent} Rise(1)",
+                "forbear_store_news_seconds {} Take(0.5)",
+                "forbear_store_clamped_total {} Rise(1)",
+                "forbear_store_reasserted_total {} Rise(1)",
             ]
         );
     }
@@ -353,9 +379,9 @@ mod tests {
     }
 
     #[test]
-    fn every_series_of_a_pool_has_its_own_index() {
-        let mut taken = vec![false; SeriesId::PER_POOL];
-        let moved = |metric: &&Metric| metric.row().per_pool && metric.row().kind != crate::event::metric::Kind::Gauge;
+    fn every_series_has_its_own_index() {
+        let mut taken = vec![false; SeriesId::COUNT];
+        let moved = |metric: &&Metric| metric.row().kind != Kind::Gauge;
         for series in Metric::ALL.iter().filter(moved).flat_map(|metric| SeriesId::all(*metric)) {
             assert!(!std::mem::replace(&mut taken[series.index()], true), "{series:?}");
         }

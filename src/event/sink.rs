@@ -15,6 +15,12 @@ pub trait Sink: Send + Sync + 'static {
     /// The listener for one pool.
     fn listen(&self, pool: &PoolLabels) -> Box<dyn Listener>;
 
+    /// The listener for what concerns the process and no single pool: the shared store. A sink that has none hears
+    /// nothing of it.
+    fn listen_to_process(&self) -> Box<dyn Listener> {
+        Box::new(Deaf)
+    }
+
     /// Offers the engine's gauges. They are sampled by the sink when it is asked for values (a scrape, a push), not set
     /// on every call. `Weak`: a sink does not keep an engine alive.
     fn watch(&self, gauges: Weak<dyn GaugeSource>) {
@@ -22,7 +28,7 @@ pub trait Sink: Send + Sync + 'static {
     }
 }
 
-/// Hears the events of one pool. Called inline by calls: it must not block and should not allocate.
+/// Hears the events of one pool, or of the process. Called inline by calls: it must not block and should not allocate.
 pub trait Listener: Send + Sync {
     /// Hears one event.
     fn hear(&self, at: Moment, event: &Event<'_>);
@@ -89,6 +95,10 @@ impl<S: Sink> Sink for Option<S> {
         self.as_ref().map_or_else(|| ().listen(pool), |sink| sink.listen(pool))
     }
 
+    fn listen_to_process(&self) -> Box<dyn Listener> {
+        self.as_ref().map_or_else(|| ().listen_to_process(), Sink::listen_to_process)
+    }
+
     fn watch(&self, gauges: Weak<dyn GaugeSource>) {
         if let Some(sink) = self {
             sink.watch(gauges);
@@ -99,6 +109,10 @@ impl<S: Sink> Sink for Option<S> {
 impl<S: Sink + ?Sized> Sink for Arc<S> {
     fn listen(&self, pool: &PoolLabels) -> Box<dyn Listener> {
         (**self).listen(pool)
+    }
+
+    fn listen_to_process(&self) -> Box<dyn Listener> {
+        (**self).listen_to_process()
     }
 
     fn watch(&self, gauges: Weak<dyn GaugeSource>) {
@@ -120,6 +134,10 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
         Box::new(Both(self.0.listen(pool), self.1.listen(pool)))
     }
 
+    fn listen_to_process(&self) -> Box<dyn Listener> {
+        Box::new(Both(self.0.listen_to_process(), self.1.listen_to_process()))
+    }
+
     fn watch(&self, gauges: Weak<dyn GaugeSource>) {
         self.0.watch(Weak::clone(&gauges));
         self.1.watch(gauges);
@@ -129,6 +147,11 @@ impl<A: Sink, B: Sink> Sink for (A, B) {
 impl<A: Sink, B: Sink, C: Sink> Sink for (A, B, C) {
     fn listen(&self, pool: &PoolLabels) -> Box<dyn Listener> {
         Box::new(Both(self.0.listen(pool), Box::new(Both(self.1.listen(pool), self.2.listen(pool)))))
+    }
+
+    fn listen_to_process(&self) -> Box<dyn Listener> {
+        let (second, third) = (self.1.listen_to_process(), self.2.listen_to_process());
+        Box::new(Both(self.0.listen_to_process(), Box::new(Both(second, third))))
     }
 
     fn watch(&self, gauges: Weak<dyn GaugeSource>) {

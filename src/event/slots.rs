@@ -1,4 +1,4 @@
-//! Something for each series of a pool, made when it is first wanted.
+//! Something for each series of a pool or of the process, made when it is first wanted.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use crate::event::series::SeriesId;
 /// How many series share a block: few enough that a pool which uses one of them does not pay for hundreds.
 const BLOCK: usize = 64;
 
-/// A place for each of a pool's [`SeriesId::PER_POOL`] series. A block of places is allocated when one of it is first
+/// A place for each of the [`SeriesId::COUNT`] series. A block of places is allocated when one of it is first
 /// used: a pool touches few of the thousands it could have. Reading a used place takes no lock and allocates nothing.
 #[derive(Debug)]
 pub(crate) struct Slots<T>(Box<[OnceLock<Block<T>>]>);
@@ -17,7 +17,7 @@ type Block<T> = Box<[OnceLock<T>; BLOCK]>;
 impl<T> Slots<T> {
     /// No place used yet: some kilobytes for the blocks' places, whatever a pool will touch.
     pub(crate) fn new() -> Self {
-        Self((0..SeriesId::PER_POOL.div_ceil(BLOCK)).map(|_| OnceLock::new()).collect())
+        Self((0..SeriesId::COUNT.div_ceil(BLOCK)).map(|_| OnceLock::new()).collect())
     }
 
     /// The place of `series`.

@@ -12,6 +12,7 @@ use crate::event::names::Policies;
 use crate::event::series::{Move, SeriesId, moves};
 use crate::event::sink::{GaugeSource, Listener, Sink};
 use crate::event::slots::Slots;
+use crate::event::sources::Sources;
 use crate::event::{Event, PoolLabels, exposition};
 
 /// The catalogue's counters and histograms, added up from events in this process, and the engine's gauges as they are.
@@ -36,12 +37,12 @@ pub struct Totals(Arc<Inner>);
 struct Inner {
     policies: Policies,
     pools: Mutex<Vec<Arc<PoolTotals>>>,
-    sources: Mutex<Vec<Weak<dyn GaugeSource>>>,
+    sources: Sources,
 }
 
-/// What one pool added up.
+/// What one pool added up, or the process.
 struct PoolTotals {
-    labels: PoolLabels,
+    labels: Option<PoolLabels>,
     totals: Slots<Total>,
 }
 
@@ -62,12 +63,13 @@ impl Totals {
     }
 
     /// The sum over all series of `metric` in this pool whose labels have these values; for a histogram how many values
-    /// it took.
+    /// it took. A metric of the process is asked for with an empty name of the pool.
     #[must_use]
     pub fn count(&self, metric: Metric, pool: &str, labels: &[(&str, &str)]) -> u64 {
         let mut sum = 0;
         self.visit(|found, found_pool, found_labels, total| {
-            if found == metric && &*found_pool.pool == pool && labels.iter().all(|label| found_labels.contains(label)) {
+            let found_pool = found_pool.map_or("", |labels| &*labels.pool);
+            if found == metric && found_pool == pool && labels.iter().all(|label| found_labels.contains(label)) {
                 sum += total.count.load(Relaxed);
             }
         });
@@ -88,9 +90,8 @@ impl Totals {
         };
         let mut families: Vec<Vec<String>> = vec![Vec::new(); Metric::ALL.len()];
         self.lines(&mut |metric, line| families[metric as usize].push(line.to_owned()));
-        let sources: Vec<_> = locked(&self.0.sources).iter().filter_map(Weak::upgrade).collect();
-        for source in sources {
-            source.sample(&mut |sample| families[sample.metric as usize].push(sample.to_string()));
+        for (metric, series) in self.0.sources.now() {
+            families[metric as usize].extend(series.into_iter().map(|(series, value)| format!("{series} {value}")));
         }
         for (metric, lines) in Metric::ALL.iter().zip(families).filter(|(_, lines)| !lines.is_empty()) {
             exposition::head(out, format, metric.row())?;
@@ -116,17 +117,30 @@ impl Totals {
     }
 
     /// Visits every series there is, in the order of the catalogue, then of the pools, then of the label values.
-    fn visit(&self, mut visit: impl FnMut(Metric, &PoolLabels, &[(&'static str, &str)], &Total)) {
+    fn visit(&self, mut visit: impl FnMut(Metric, Option<&PoolLabels>, &[(&'static str, &str)], &Total)) {
         let pools = locked(&self.0.pools).clone();
-        for metric in Metric::ALL.iter().filter(|metric| metric.row().per_pool && metric.row().kind != Kind::Gauge) {
+        for metric in Metric::ALL.iter().filter(|metric| metric.row().kind != Kind::Gauge) {
             for pool in &pools {
                 for series in SeriesId::all(*metric) {
                     if let Some(total) = pool.totals.get(series) {
-                        visit(*metric, &pool.labels, &series.labels(&self.0.policies), total);
+                        visit(*metric, pool.labels.as_ref(), &series.labels(&self.0.policies), total);
                     }
                 }
             }
         }
+    }
+
+    /// A listener with totals of its own.
+    fn adder(&self, labels: Option<PoolLabels>) -> Adder {
+        let mut pools = locked(&self.0.pools);
+        // The same labels are the same series: of a pool that was made again, and of those that share `_OTHER`.
+        let known = pools.iter().find(|known| known.labels == labels).map(Arc::clone);
+        let pool = known.unwrap_or_else(|| {
+            let pool = Arc::new(PoolTotals { labels, totals: Slots::new() });
+            pools.push(Arc::clone(&pool));
+            pool
+        });
+        Adder { inner: Arc::clone(&self.0), pool }
     }
 }
 
@@ -152,12 +166,12 @@ impl Total {
     }
 
     /// Tells the lines of one series: one for a counter; buckets, sum and count for a histogram.
-    fn lines(&self, metric: Metric, pool: &PoolLabels, labels: &[(&str, &str)], tell: &mut impl FnMut(String)) {
+    fn lines(&self, metric: Metric, pool: Option<&PoolLabels>, labels: &[(&str, &str)], tell: &mut impl FnMut(String)) {
         let row = metric.row();
         let mut tell = |suffix: &str, more: Option<(&str, &str)>, value: &dyn fmt::Display| {
             let labels: Vec<_> = labels.iter().copied().chain(more).collect();
             let mut line = String::new();
-            let _ = exposition::line(&mut line, format_args!("{}{suffix}", row.prometheus), Some(pool), &labels, value);
+            let _ = exposition::line(&mut line, format_args!("{}{suffix}", row.prometheus), pool, &labels, value);
             tell(line);
         };
         let count = self.count.load(Relaxed);
@@ -177,19 +191,21 @@ impl Total {
 
 impl Sink for Totals {
     fn listen(&self, pool: &PoolLabels) -> Box<dyn Listener> {
-        let totals = Slots::new();
+        let adder = self.adder(Some(pool.clone()));
         for metric in Metric::ALL.iter().filter(|metric| metric.row().from_zero) {
             for series in SeriesId::all(*metric) {
-                let _: &Total = totals.place(series).get_or_init(|| Total::new(*metric));
+                let _: &Total = adder.pool.totals.place(series).get_or_init(|| Total::new(*metric));
             }
         }
-        let pool = Arc::new(PoolTotals { labels: pool.clone(), totals });
-        locked(&self.0.pools).push(Arc::clone(&pool));
-        Box::new(Adder { inner: Arc::clone(&self.0), pool })
+        Box::new(adder)
+    }
+
+    fn listen_to_process(&self) -> Box<dyn Listener> {
+        Box::new(self.adder(None))
     }
 
     fn watch(&self, gauges: Weak<dyn GaugeSource>) {
-        locked(&self.0.sources).push(gauges);
+        self.0.sources.watch(gauges);
     }
 }
 
@@ -199,7 +215,7 @@ impl fmt::Debug for Totals {
     }
 }
 
-/// Adds up what one pool's calls tell.
+/// Adds up what it hears.
 struct Adder {
     inner: Arc<Inner>,
     pool: Arc<PoolTotals>,

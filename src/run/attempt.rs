@@ -16,12 +16,16 @@ use crate::core::signal::{Signal, TokenKind};
 use crate::event::Event;
 use crate::gate::OwnedPermit;
 use crate::run::pool::Pool;
+use crate::run::scope::AttemptScope;
 
 /// One attempt, handed to the operation. Small, and free to be moved into its future.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt<'a> {
     pool: &'a Pool,
-    time: Time<'a>,
+    policy: &'a Policy,
+    time: Time,
+    /// The number of its permit.
+    permit: Option<u32>,
     number: u32,
     delay_source: DelaySource,
     previous: Option<Signal>,
@@ -29,9 +33,9 @@ pub struct Attempt<'a> {
 
 /// When an attempt was sent and is cut.
 #[derive(Clone, Copy, Debug)]
-enum Time<'a> {
+enum Time {
     /// Sent when the call arrived. When it is cut is reckoned when it is asked for.
-    AtOnce(Glance, &'a Policy),
+    AtOnce(Glance),
     Planned {
         sent_at: Moment,
         cut: Moment,
@@ -41,27 +45,33 @@ enum Time<'a> {
 impl<'a> Attempt<'a> {
     /// The first attempt of a call that did not wait.
     #[inline]
-    pub(super) fn at_once(pool: &'a Pool, policy: &'a Policy, arrived: Glance) -> Self {
-        let time = Time::AtOnce(arrived, policy);
-        Self { pool, time, number: 1, delay_source: DelaySource::None, previous: None }
+    pub(super) fn at_once(pool: &'a Pool, permit: Option<u32>, policy: &'a Policy, arrived: Glance) -> Self {
+        let time = Time::AtOnce(arrived);
+        Self { pool, policy, time, permit, number: 1, delay_source: DelaySource::None, previous: None }
     }
 
     /// An attempt that was planned.
-    pub(super) fn planned(pool: &'a Pool, plan: AttemptPlan, previous: Option<Signal>, sent_at: Moment) -> Self {
+    pub(super) fn planned(
+        (pool, policy): (&'a Pool, &'a Policy),
+        permit: Option<u32>,
+        plan: AttemptPlan,
+        previous: Option<Signal>,
+        sent_at: Moment,
+    ) -> Self {
         let AttemptPlan { number, cut, delay_source } = plan;
-        Self { pool, time: Time::Planned { sent_at, cut }, number, delay_source, previous }
+        Self { pool, policy, time: Time::Planned { sent_at, cut }, permit, number, delay_source, previous }
     }
 
     fn sent_at(&self) -> Moment {
         match self.time {
-            Time::AtOnce(arrived, _) => self.pool.shared.clock().moment(arrived),
+            Time::AtOnce(arrived) => self.pool.shared.clock().moment(arrived),
             Time::Planned { sent_at, .. } => sent_at,
         }
     }
 
     fn cut(&self) -> Moment {
         match self.time {
-            Time::AtOnce(_, policy) => AttemptPlan::first(policy, self.sent_at()).cut,
+            Time::AtOnce(_) => AttemptPlan::first(self.policy, self.sent_at()).cut,
             Time::Planned { cut, .. } => cut,
         }
     }
@@ -103,10 +113,13 @@ impl<'a> Attempt<'a> {
     /// # let pool = Forbear::builder().build()?.pool(provider::generic(), ["files"]).build()?;
     /// # let policy = Policy::interactive(Duration::from_secs(5)).build()?;
     /// # let send = || async { http::Response::new(String::from("done")) };
-    /// let answer = pool.call(&policy).run(|attempt| async move {
-    ///     let answer = send().await;
-    ///     attempt.saw(&answer); // the body may take long; other callers need not wait for it
-    ///     answer
+    /// let answer = pool.call(&policy).run(|attempt| {
+    ///     let request = send();
+    ///     async move {
+    ///         let answer = request.await;
+    ///         attempt.saw(&answer); // its body may take long; others need not wait for the news
+    ///         answer
+    ///     }
     /// }).await?;
     /// assert_eq!(answer.body(), "done");
     /// # Ok(()) }
@@ -117,7 +130,7 @@ impl<'a> Attempt<'a> {
         let signal = shared.read(&observation);
         if signal.is_throttle() && shared.gated {
             let sent_at = self.sent_at();
-            shared.reported.note(sent_at, self.number, signal);
+            shared.reported.note(sent_at, self.permit, signal);
             let pass = Pass { at: sent_at, probe: false };
             shared.node.report(shared.level(signal.scope), pass, &signal, shared.clock().now());
         }
@@ -129,11 +142,39 @@ impl<'a> Attempt<'a> {
         shared.tell(shared.clock().now(), || Event::TokensUsed { kind, tokens });
     }
 
+    /// Makes a future part of this attempt in whatever task it runs: what it opens nests in the attempt's span, what a tap
+    /// sees it send is counted, and a call it makes at the same pool is known to be inside the attempt. Needed where the
+    /// operation spawns; what it awaits is part of the attempt by itself. To be called inside the operation, whose span it
+    /// takes over.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use forbear::{Forbear, Policy, provider};
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let pool = Forbear::builder().build()?.pool(provider::generic(), ["files"]).build()?;
+    /// # let policy = Policy::interactive(Duration::from_secs(5)).build()?;
+    /// # let send = || async { http::Response::new(()) };
+    /// let answer = pool
+    ///     .call(&policy)
+    ///     .run(|attempt| {
+    ///         let request = tokio::spawn(attempt.scope(send()));
+    ///         async { request.await.map_err(std::io::Error::from) }
+    ///     })
+    ///     .await?;
+    /// # Ok(()) }
+    /// ```
+    pub fn scope<F: Future>(&self, future: F) -> AttemptScope<F> {
+        AttemptScope::new(self.pool, self.policy, future)
+    }
+
     /// Keeps the request counted as in flight until the guard is dropped: to be moved into a stream that outlives the
-    /// call.
+    /// call. A concurrency limit counts a stream until its last byte, and so must we.
+    ///
+    /// The guard takes the attempt's own place: the request is counted once, whether the attempt or the guard ends first.
+    /// A second guard of the same attempt counts as a request of its own.
     #[must_use = "the request is counted until the guard is dropped"]
     pub fn permit(&self) -> InFlight {
-        InFlight(OwnedPermit::new(Arc::clone(&self.pool.shared.node)))
+        InFlight(OwnedPermit::of(Arc::clone(&self.pool.shared.node), self.permit))
     }
 }
 

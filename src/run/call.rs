@@ -2,13 +2,17 @@
 
 use std::future::Future;
 
+use http::HeaderMap;
+
 use crate::core::estimate::Estimate;
 use crate::core::observation::Observation;
 use crate::core::policy::Policy;
 use crate::error::Error;
+use crate::event::StackedBy;
 use crate::run::attempt::Attempt;
 use crate::run::classify::{ByOutcome, ByRule, Observe};
 use crate::run::drive::drive;
+use crate::run::incoming::IncomingRetry;
 use crate::run::outcome::Settle;
 use crate::run::pool::Pool;
 
@@ -66,6 +70,17 @@ impl<'a, C> Call<'a, C> {
     /// Refuses at once where the call would have to wait at the gate.
     pub fn no_wait(mut self) -> Self {
         self.may_wait = false;
+        self
+    }
+
+    /// Tells for which incoming request of your service the call is made. Where the request's headers say that it is
+    /// somebody's retry (see [`IncomingRetry`]), it is counted at once by
+    /// `forbear_stacked_retries_total{detector="incoming_header"}`, and the call site is warned once: two layers that retry
+    /// multiply. The call itself goes on as it would.
+    pub fn incoming(self, headers: &HeaderMap) -> Self {
+        if IncomingRetry::read(headers).is_some() {
+            self.pool.shared.tell_stacked(self.policy, StackedBy::IncomingHeader);
+        }
         self
     }
 

@@ -13,7 +13,8 @@ use crate::run::attempt::Attempt;
 use crate::run::call::Call;
 use crate::run::classify::Observe;
 use crate::run::cut::Cut;
-use crate::run::going::{Going, Next};
+use crate::run::going::Going;
+use crate::run::inside::Inside;
 use crate::run::outcome::Settle;
 
 /// Drives a call to its end.
@@ -41,7 +42,7 @@ where
             if let Err(give_up) = going.begin() {
                 return Err(going.give_up(give_up, None));
             }
-            let inside = going.spans.inside(|| operation(going.attempt()));
+            let inside = Inside::new(&going, || operation(going.attempt()));
             // In a block: an answer that failed and its connection are not kept while the call sleeps.
             let wake_at = {
                 let outcome = Cut::new(inside, || going.clock().sleep_until(going.cut())).await;
@@ -53,8 +54,10 @@ where
                     read(&mut going, &observe, outcome)
                 };
                 match ended {
-                    Ended::Failed(_, Ok(wake_at)) => wake_at,
-                    Ended::Failed(outcome, Err(give_up)) => return Err(going.give_up(give_up, outcome)),
+                    Ended::Failed(outcome) => match going.attempt_failed() {
+                        Ok(wake_at) => wake_at,
+                        Err(give_up) => return Err(going.give_up(give_up, outcome)),
+                    },
                     Ended::Succeeded(outcome, status) => {
                         return match outcome.settle() {
                             Ok(value) => {
@@ -67,17 +70,17 @@ where
                     }
                 }
             };
-            going.clock().sleep_until(wake_at).await;
+            going.nap(wake_at).await;
             going.slept();
         }
     }
 }
 
-/// How an attempt ended: with its outcome, which is `None` when it was cut, and the status of a success or what follows a
-/// failure.
+/// How an attempt ended: with its outcome, which is `None` when it was cut. What a failure means is noted in the call: it
+/// is not carried through the future.
 enum Ended<R> {
     Succeeded(R, Option<u16>),
-    Failed(Option<R>, Next),
+    Failed(Option<R>),
 }
 
 /// Whether the body of an outcome must be read first. Takes it and gives it back: what was borrowed is kept in the
@@ -92,18 +95,13 @@ fn wants_peek<C: Observe<R>, R>(observe: &C, outcome: Option<R>) -> (Option<R>, 
 #[inline]
 fn read<C: Observe<R>, R>(going: &mut Going<'_>, observe: &C, outcome: Option<R>) -> Ended<R> {
     let Some(outcome) = outcome else {
-        let timeout = going.read(&Observation::failure(TransportFailure::Timeout));
-        return Ended::Failed(None, going.failed(timeout));
+        going.reads_failure(Observation::failure(TransportFailure::Timeout));
+        return Ended::Failed(None);
     };
     let observation = observe.observation(&outcome, None);
     let status = observation.status;
-    if observation.is_bare_success() {
-        return Ended::Succeeded(outcome, status);
-    }
-    match going.if_failure(observation) {
-        Some(next) => Ended::Failed(Some(outcome), next),
-        None => Ended::Succeeded(outcome, status),
-    }
+    let failed = !observation.is_bare_success() && going.reads_failure(observation);
+    if failed { Ended::Failed(Some(outcome)) } else { Ended::Succeeded(outcome, status) }
 }
 
 /// Reads the first bytes of an answer's body before it is classified.
@@ -119,12 +117,8 @@ async fn peek<C: Observe<R>, R>(going: &mut Going<'_>, observe: &C, outcome: Opt
     drop(seen);
     let Some((outcome, body)) = whole else {
         // The body did not come in time. An error's head holds without it; a success without its body is none.
-        return if head.failed { Ended::Failed(None, going.failed(head)) } else { read(going, observe, None) };
+        return if going.note_if_failed(head) { Ended::Failed(None) } else { read(going, observe, None) };
     };
-    let observation = observe.observation(&outcome, body.as_deref());
-    let status = observation.status;
-    match going.if_failure(observation) {
-        Some(next) => Ended::Failed(Some(outcome), next),
-        None => Ended::Succeeded(outcome, status),
-    }
+    let signal = going.read(&observe.observation(&outcome, body.as_deref()));
+    if going.note_if_failed(signal) { Ended::Failed(Some(outcome)) } else { Ended::Succeeded(outcome, signal.status) }
 }

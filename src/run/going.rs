@@ -4,29 +4,30 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `course` | how far the call has come |
 //! | `failing` | what a failed attempt means, and what follows |
 //! | `waiting` | sleeps and waits at the gate |
 //! | `telling` | events and spans of attempts and of the end |
-//! | `seen` | a throttle whose body is still being read |
+//! | `entered` | what happens inside an attempt while it is polled |
 
-mod course;
+mod entered;
 mod failing;
-mod seen;
 mod telling;
 mod waiting;
 
-use crate::clock::Clock;
+use std::sync::atomic::{AtomicBool, AtomicU32};
+
+use crate::clock::{Clock, Glance};
 use crate::core::call::AttemptPlan;
 use crate::core::decide::GiveUp;
 use crate::core::estimate::Estimate;
 use crate::core::moment::Moment;
 use crate::core::policy::Policy;
+use crate::event::StackedBy;
 use crate::gate::Permit;
 use crate::run::attempt::Attempt;
-use crate::run::going::course::Course;
-pub(super) use crate::run::going::failing::Next;
+use crate::run::here::{self, PoolId};
 use crate::run::pool::{Pool, Shared};
+use crate::run::progress::Progress;
 use crate::run::spans::{CallSpans, Whose};
 
 /// A call under way. Dropped before its end it tells that it was cancelled.
@@ -37,12 +38,20 @@ pub(super) struct Going<'a> {
     pool: &'a Pool,
     policy: &'a Policy,
     estimate: Option<Estimate>,
-    course: Course,
+    arrived: Glance,
     /// The attempt's permit, while one is under way in a pool that counts.
     permit: Option<Permit<'a>>,
+    /// `None` while the first attempt is under way, if it did not have to wait.
+    progress: Option<Box<Progress>>,
     pub(super) spans: CallSpans,
+    /// Requests a tap saw in the attempt under way.
+    requests: AtomicU32,
+    /// Whether one of its attempts sent more than one.
+    stacked: AtomicBool,
     step: Step,
     may_wait: bool,
+    /// It runs inside an attempt of another call at this pool: once, unseen by the gate, and not counted as demand.
+    nested: bool,
 }
 
 /// What a call is doing.
@@ -62,22 +71,35 @@ impl<'a> Going<'a> {
     /// A call nobody has polled. It lives in the caller's future from the beginning, which need not hold its parts twice.
     #[inline]
     pub(super) fn new(pool: &'a Pool, policy: &'a Policy, estimate: Option<Estimate>, may_wait: bool) -> Self {
-        // Until it starts, the engine's start stands for its arrival.
-        let course = Course::AtOnce(pool.shared.clock().start());
-        let (permit, spans, step) = (None, CallSpans::none(), Step::NotStarted);
-        Self { pool, policy, estimate, course, permit, spans, step, may_wait }
+        Self {
+            pool,
+            policy,
+            estimate,
+            // Until it starts, the engine's start stands for its arrival.
+            arrived: pool.shared.clock().start(),
+            permit: None,
+            progress: None,
+            spans: CallSpans::none(),
+            requests: AtomicU32::new(0),
+            stacked: AtomicBool::new(false),
+            step: Step::NotStarted,
+            may_wait,
+            nested: false,
+        }
     }
 
     /// The call arrives now.
     #[inline]
     pub(super) fn start(&mut self) {
-        let shared = self.shared();
-        let arrived = shared.clock().glance();
-        if shared.is_heard {
-            shared.tell_arrival(arrived, self.policy, self.estimate);
+        let (shared, policy) = (self.shared(), self.policy);
+        self.arrived = shared.clock().glance();
+        self.nested = here::is_inside(PoolId::of(shared)) && !policy.allow_nested;
+        if self.nested {
+            shared.tell_stacked(policy, StackedBy::Nested);
+        } else if shared.is_heard {
+            shared.tell_arrival(self.arrived, policy, self.estimate);
         }
-        self.course = Course::AtOnce(arrived);
-        self.spans = CallSpans::start(self.whose());
+        self.spans = CallSpans::start(self.whose(), here::depth);
         self.step = Step::Attempting;
     }
 
@@ -85,15 +107,10 @@ impl<'a> Going<'a> {
     #[inline]
     pub(super) fn passes_at_once(&mut self) -> bool {
         let shared = self.shared();
-        if !shared.counted {
+        if !shared.counted || self.nested {
             return true;
         }
-        let first = self.course.is_first();
-        self.permit = if shared.gated {
-            Permit::flowing(&shared.node, first)
-        } else {
-            Some(Permit::ungated(&shared.node, first))
-        };
+        self.permit = Permit::flowing(&shared.node, self.is_first());
         self.permit.is_some()
     }
 
@@ -103,7 +120,10 @@ impl<'a> Going<'a> {
     /// The deadline has come: no request is sent.
     #[inline]
     pub(super) fn begin(&mut self) -> Result<(), GiveUp> {
-        self.course.begin_attempt(self.policy)?;
+        if let Some(progress) = &mut self.progress {
+            progress.plan = progress.core.begin_attempt(self.policy, progress.now)?;
+        }
+        *self.requests.get_mut() = 0;
         if self.spans.are_open() {
             let plan = self.plan();
             self.spans.attempt_begins(&plan);
@@ -114,11 +134,12 @@ impl<'a> Going<'a> {
     /// What the operation is handed.
     #[inline]
     pub(super) fn attempt(&self) -> Attempt<'a> {
-        match &self.course {
-            Course::UnderWay(under_way) => {
-                Attempt::planned(self.pool, under_way.plan(self.policy), under_way.last_signal(), under_way.now)
+        match &self.progress {
+            None => Attempt::at_once(self.pool, self.permit_number(), self.policy, self.arrived),
+            Some(progress) => {
+                let (whose, previous) = ((self.pool, self.policy), progress.core.last_signal());
+                Attempt::planned(whose, self.permit_number(), progress.plan, previous, progress.now)
             }
-            Course::AtOnce(arrived) => Attempt::at_once(self.pool, self.policy, *arrived),
         }
     }
 
@@ -133,14 +154,14 @@ impl<'a> Going<'a> {
         self.step = Step::Ended;
     }
 
+    pub(super) fn clock(&self) -> &'a Clock {
+        self.shared().clock()
+    }
+
     /// When the attempt under way is cut. Who only observes cuts nothing.
     #[cold]
     pub(super) fn cut(&self) -> Moment {
         if self.shared().engine.observe_only { Moment::NEVER } else { self.plan().cut }
-    }
-
-    pub(super) fn clock(&self) -> &'a Clock {
-        self.shared().clock()
     }
 
     #[inline]
@@ -149,26 +170,39 @@ impl<'a> Going<'a> {
     }
 
     fn whose(&self) -> Whose<'a> {
-        Whose { pool: self.pool.labels(), policy: self.policy.name() }
+        Whose { pool: self.pool.labels(), about: &self.shared().about, policy: self.policy }
     }
 
-    /// The attempt under way.
-    fn plan(&self) -> AttemptPlan {
-        match &self.course {
-            Course::UnderWay(under_way) => under_way.plan(self.policy),
-            Course::AtOnce(arrived) => AttemptPlan::first(self.policy, self.clock().moment(*arrived)),
-        }
+    #[inline]
+    fn is_first(&self) -> bool {
+        self.progress.as_ref().is_none_or(|progress| progress.core.attempts() == 0)
     }
 
-    /// When what is under way began.
-    fn began(&self) -> Moment {
-        self.course.began(self.clock())
+    #[inline]
+    fn permit_number(&self) -> Option<u32> {
+        self.permit.as_ref().map(Permit::number)
     }
 
     /// Whether a sink or a subscriber wants to know.
     #[inline]
     fn is_watched(&self) -> bool {
         self.shared().is_heard || self.spans.are_open()
+    }
+
+    /// The call's progress, made if this is its first attempt, and under way.
+    fn progress(&mut self) -> &mut Progress {
+        let (clock, policy, arrived) = (self.clock(), self.policy, self.arrived);
+        self.progress.get_or_insert_with(|| Box::new(Progress::in_first_attempt(policy, clock.moment(arrived))))
+    }
+
+    /// The attempt under way.
+    fn plan(&self) -> AttemptPlan {
+        self.progress.as_ref().map_or_else(|| AttemptPlan::first(self.policy, self.began()), |progress| progress.plan)
+    }
+
+    /// When what is under way began.
+    fn began(&self) -> Moment {
+        self.progress.as_ref().map_or_else(|| self.clock().moment(self.arrived), |progress| progress.now)
     }
 
     /// Gives the permit of an attempt back that succeeded.

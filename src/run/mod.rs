@@ -1,5 +1,6 @@
 //! The async shell of a call: the engine, its pools, and the loop that drives one call.
 
+mod about;
 mod attempt;
 mod builder;
 mod call;
@@ -9,13 +10,19 @@ mod drive;
 mod engine;
 mod gauges;
 mod going;
+mod here;
+mod incoming;
+mod inside;
 mod labels;
 mod outcome;
 mod peek;
 mod pool;
+mod progress;
 mod reported;
 #[cfg(feature = "reqwest")]
 mod reqwest;
+mod scope;
+mod seen;
 mod spans;
 
 pub use attempt::{Attempt, Head, InFlight};
@@ -23,6 +30,9 @@ pub use builder::ForbearBuilder;
 pub use call::Call;
 pub use classify::{ByOutcome, ByRule, Observe};
 pub use engine::Forbear;
+pub(crate) use here::request_sent;
+pub use incoming::IncomingRetry;
 pub use outcome::{Failure, Outcome, PeekBody, Settle};
 pub use peek::{Peek, peek};
 pub use pool::{Pool, PoolBuilder};
+pub use scope::AttemptScope;

@@ -14,8 +14,8 @@ const MOST: usize = 64;
 /// The throttles that were reported to the gate by [`Attempt::saw`](crate::Attempt::saw) and whose attempts have not
 /// failed yet: so that the end of an attempt does not report the same throttle again.
 ///
-/// An attempt is known by when it was sent and its number. Two of the same instant that were told the same are taken for
-/// each other, which changes nothing: each is reported once.
+/// An attempt is known by when it was sent and the number of its permit. Nested calls have none: two of the same instant
+/// that were told the same are taken for each other, which changes nothing, as each is reported once.
 #[derive(Debug, Default)]
 pub(super) struct Reported {
     /// Whether there may be any: most pools never see one.
@@ -26,34 +26,34 @@ pub(super) struct Reported {
 #[derive(Clone, Copy, Debug)]
 struct Report {
     sent_at: Moment,
-    number: u32,
+    permit: Option<u32>,
     signal: Signal,
 }
 
 impl Reported {
-    /// Remembers that this throttle of the attempt `number`, sent at `sent_at`, was reported.
-    pub(super) fn note(&self, sent_at: Moment, number: u32, signal: Signal) {
+    /// Remembers that this throttle of the attempt sent at `sent_at` under `permit` was reported.
+    pub(super) fn note(&self, sent_at: Moment, permit: Option<u32>, signal: Signal) {
         let mut reports = self.lock();
         if reports.len() == MOST {
             reports.pop_front();
         }
-        reports.push_back(Report { sent_at, number, signal });
+        reports.push_back(Report { sent_at, permit, signal });
         self.any.store(true, Ordering::Relaxed);
     }
 
     /// Whether the attempt that ended with `signal` reported as much before; forgets what it reported.
     #[inline]
-    pub(super) fn has(&self, sent_at: Moment, number: u32, signal: &Signal) -> bool {
+    pub(super) fn has(&self, sent_at: Moment, permit: Option<u32>, signal: &Signal) -> bool {
         // Relaxed: the task that ends an attempt is the one that polled it.
-        self.any.load(Ordering::Relaxed) && self.take(sent_at, number, signal)
+        self.any.load(Ordering::Relaxed) && self.take(sent_at, permit, signal)
     }
 
     #[cold]
-    fn take(&self, sent_at: Moment, number: u32, signal: &Signal) -> bool {
+    fn take(&self, sent_at: Moment, permit: Option<u32>, signal: &Signal) -> bool {
         let mut reports = self.lock();
         let mut same = false;
         reports.retain(|report| {
-            let is_its = (report.sent_at, report.number) == (sent_at, number);
+            let is_its = (report.sent_at, report.permit) == (sent_at, permit);
             let found = is_its && !same && says_the_same(&report.signal, signal);
             same |= found;
             !found
@@ -86,19 +86,19 @@ mod tests {
     fn each_report_spares_one_and_only_the_same_news() {
         let reported = Reported::default();
         let (throttle, worse) = (Signal::throttle(LimitClass::Unknown), Signal::throttle(LimitClass::Daily));
-        assert!(!reported.has(Moment::START, 1, &throttle));
-        reported.note(Moment::START, 1, throttle);
-        reported.note(Moment::START, 1, throttle);
-        assert!(!reported.has(Moment::START, 2, &throttle) && !reported.has(Moment::START, 1, &worse));
-        assert!(reported.has(Moment::START, 1, &throttle) && reported.has(Moment::START, 1, &throttle));
-        assert!(!reported.has(Moment::START, 1, &throttle));
+        assert!(!reported.has(Moment::START, Some(1), &throttle));
+        reported.note(Moment::START, Some(1), throttle);
+        reported.note(Moment::START, Some(1), throttle);
+        assert!(!reported.has(Moment::START, Some(2), &throttle) && !reported.has(Moment::START, Some(1), &worse));
+        assert!(reported.has(Moment::START, Some(1), &throttle) && reported.has(Moment::START, Some(1), &throttle));
+        assert!(!reported.has(Moment::START, Some(1), &throttle));
     }
 
     #[test]
     fn reports_of_attempts_that_were_dropped_do_not_pile_up() {
         let reported = Reported::default();
         for number in 0..1_000 {
-            reported.note(Moment::START, number, Signal::throttle(LimitClass::Unknown));
+            reported.note(Moment::START, Some(number), Signal::throttle(LimitClass::Unknown));
         }
         assert_eq!(reported.lock().len(), MOST);
     }

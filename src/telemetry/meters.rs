@@ -7,7 +7,7 @@
 use std::fmt;
 use std::mem::size_of_val;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use metrics::{Counter, Histogram, Key, KeyName, Label, Level, Metadata, Recorder, Unit};
 
@@ -16,8 +16,9 @@ use crate::event::catalogue::Metric;
 use crate::event::metric::Kind;
 use crate::event::names::Policies;
 use crate::event::series::{Move, SeriesId, moves};
-use crate::event::sink::{GaugeSource, Listener, Sample, Sink};
+use crate::event::sink::{GaugeSource, Listener, Sink};
 use crate::event::slots::Slots;
+use crate::event::sources::Sources;
 use crate::event::{Event, PoolLabels};
 
 const METADATA: Metadata<'static> = Metadata::new("forbear", Level::INFO, None);
@@ -26,7 +27,8 @@ const METADATA: Metadata<'static> = Metadata::new("forbear", Level::INFO, None);
 ///
 /// The names are final (`forbear_attempts_total`): a Prometheus builder with recommended naming or without gives the
 /// same. A builder of your own needs the buckets of `forbear::prometheus::buckets`, else
-/// histograms become summaries, and [`Meters::sample`] before each scrape.
+/// histograms become summaries, and [`Meters::sample`] before each scrape. A gauge that has gone (the end of a shut pool,
+/// a pool that was dropped) keeps its last value in a recorder of your own, since the facade cannot take one back.
 #[must_use]
 pub fn meters() -> Meters {
     Meters::default()
@@ -43,30 +45,45 @@ pub struct Meters(Arc<Inner>);
 #[derive(Default)]
 struct Inner {
     policies: Policies,
-    sources: Mutex<Vec<Weak<dyn GaugeSource>>>,
+    sources: Sources,
+    gauges_are_served: bool,
     described: AtomicBool,
     warned: AtomicBool,
 }
 
 impl Meters {
-    /// Sets every gauge to its value now. Wanted before each scrape;
-    /// `forbear::prometheus::install` does it by itself.
+    /// Sets every gauge to its value now. Wanted before each scrape of a recorder of your own. Those of
+    /// `forbear::prometheus::install` need it not, and it does nothing: that endpoint asks the engine while it is scraped.
     pub fn sample(&self) {
-        let sources: Vec<_> = {
-            let mut sources = self.0.sources.lock().unwrap_or_else(PoisonError::into_inner);
-            sources.retain(|source| source.strong_count() > 0);
-            sources.iter().filter_map(Weak::upgrade).collect()
-        };
+        if self.0.gauges_are_served {
+            return;
+        }
         metrics::with_recorder(|recorder| {
             self.0.greet(recorder);
-            let mut set = |sample: Sample<'_>| {
+            self.0.sources.sample(&mut |sample| {
                 let key = key(sample.metric, sample.pool, sample.labels);
                 recorder.register_gauge(&key, &METADATA).set(sample.value);
-            };
-            for source in sources {
-                source.sample(&mut set);
-            }
+            });
         });
+    }
+}
+
+impl Meters {
+    /// The same for an endpoint that serves the gauges itself, by [`Meters::write_gauges`].
+    #[cfg(feature = "prometheus")]
+    pub(crate) fn with_served_gauges() -> Self {
+        Self(Arc::new(Inner { gauges_are_served: true, ..Inner::default() }))
+    }
+
+    /// The engine's gauges as they are now, as Prometheus text. A series that has gone is not there, as on the other road.
+    #[cfg(feature = "prometheus")]
+    pub(crate) fn write_gauges(&self, out: &mut String) {
+        // A string takes everything.
+        let _ = self.0.sources.write(out);
+    }
+
+    fn of(&self, pool: Option<PoolLabels>) -> PoolMeters {
+        PoolMeters { inner: Arc::clone(&self.0), pool, handles: Slots::new(), begun: AtomicBool::new(false) }
     }
 }
 
@@ -78,16 +95,15 @@ impl fmt::Debug for Meters {
 
 impl Sink for Meters {
     fn listen(&self, pool: &PoolLabels) -> Box<dyn Listener> {
-        Box::new(PoolMeters {
-            inner: Arc::clone(&self.0),
-            pool: pool.clone(),
-            handles: Slots::new(),
-            begun: AtomicBool::new(false),
-        })
+        Box::new(self.of(Some(pool.clone())))
+    }
+
+    fn listen_to_process(&self) -> Box<dyn Listener> {
+        Box::new(self.of(None))
     }
 
     fn watch(&self, gauges: Weak<dyn GaugeSource>) {
-        self.0.sources.lock().unwrap_or_else(PoisonError::into_inner).push(gauges);
+        self.0.sources.watch(gauges);
     }
 }
 
@@ -141,10 +157,10 @@ fn key(metric: Metric, pool: Option<&PoolLabels>, labels: &[(&'static str, &str)
     Key::from_parts(metric.row().prometheus, of_pool.into_iter().flatten().chain(own).collect::<Vec<_>>())
 }
 
-/// Counts what one pool's calls tell.
+/// Counts what one pool's calls tell, or what is told of the process.
 struct PoolMeters {
     inner: Arc<Inner>,
-    pool: PoolLabels,
+    pool: Option<PoolLabels>,
     handles: Slots<Handle>,
     /// Whether the series that exist from zero do.
     begun: AtomicBool,
@@ -183,7 +199,7 @@ impl PoolMeters {
     fn first(&self, series: SeriesId, by: Move) {
         metrics::with_recorder(|recorder| {
             let keep = self.inner.greet(recorder);
-            if keep && !self.begun.swap(true, Relaxed) {
+            if keep && self.pool.is_some() && !self.begun.swap(true, Relaxed) {
                 for metric in Metric::ALL.iter().filter(|metric| metric.row().from_zero) {
                     for series in SeriesId::all(*metric) {
                         self.resolve(recorder, series).carry_out(Move::Rise(0));
@@ -202,7 +218,7 @@ impl PoolMeters {
 
     /// The handle of a series; the recorder makes the series if it is new.
     fn resolve(&self, recorder: &dyn Recorder, series: SeriesId) -> Handle {
-        let key = key(series.metric(), Some(&self.pool), &series.labels(&self.inner.policies));
+        let key = key(series.metric(), self.pool.as_ref(), &series.labels(&self.inner.policies));
         match series.metric().row().kind {
             Kind::Histogram => Handle::Histogram(recorder.register_histogram(&key, &METADATA)),
             Kind::Counter | Kind::Gauge => Handle::Counter(recorder.register_counter(&key, &METADATA)),
@@ -222,6 +238,7 @@ mod tests {
     use crate::core::decide::{AttemptOutcome, CallOutcome, DelaySource};
     use crate::core::estimate::Estimate;
     use crate::core::signal::LimitClass;
+    use crate::event::sink::Sample;
 
     /// What a recorder holds, as `name{label=value,…}` and value.
     fn read(snapshotter: &Snapshotter) -> BTreeMap<String, String> {
@@ -401,7 +418,7 @@ forbear_unreadable_signals_total{POOL,part=header} 0";
         assert_eq!(series["forbear_gate_state{provider=openai,pool=prod/gpt,state=shut}"], "1");
         drop(source);
         metrics::with_local_recorder(&recorder, || meters.sample());
-        assert_eq!(meters.0.sources.lock().expect("nobody panicked").len(), 0);
+        assert_eq!(meters.0.sources.len(), 0);
     }
 
     #[test]

@@ -1,18 +1,19 @@
 //! The sink over OpenTelemetry's metrics API, under the dotted names and UCUM units.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Once, OnceLock, Weak};
 
 use opentelemetry::metrics::{AsyncInstrument, Counter, Histogram, Meter};
 use opentelemetry::{InstrumentationScope, KeyValue, global};
 
 use crate::core::moment::Moment;
 use crate::event::catalogue::Metric;
-use crate::event::metric::{Kind, Row};
+use crate::event::metric::{Kind, Resolution, Row};
 use crate::event::names::Policies;
 use crate::event::series::{Move, SeriesId, moves};
 use crate::event::sink::{GaugeSource, Listener, Sample, Sink};
 use crate::event::slots::Slots;
+use crate::event::sources::Sources;
 use crate::event::{Event, PoolLabels};
 
 /// A sink that measures through OpenTelemetry's global meter, for applications with an SDK of their own;
@@ -24,37 +25,27 @@ use crate::event::{Event, PoolLabels};
 /// sampled whenever the SDK collects.
 #[must_use]
 pub fn instruments() -> Instruments {
-    Instruments::default()
+    Instruments::with(Resolution::Lean)
 }
 
 /// The sink [`instruments`] makes. Clones are the same sink.
 ///
 /// Attributes are made once per series; from then on an event makes none, and takes what the SDK takes.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Instruments(Arc<Inner>);
 
 struct Inner {
     policies: Policies,
-    sources: Mutex<Vec<Weak<dyn GaugeSource>>>,
+    sources: Sources,
     moved: [OnceLock<Instrument>; Metric::ALL.len()],
     gauges: Once,
+    resolution: Resolution,
 }
 
 /// What the SDK gave for one metric; the series are told apart by the attributes of each measurement.
 enum Instrument {
     Counter(Counter<u64>),
     Histogram(Histogram<f64>),
-}
-
-impl Default for Inner {
-    fn default() -> Self {
-        Self {
-            policies: Policies::new(),
-            sources: Mutex::default(),
-            moved: [const { OnceLock::new() }; Metric::ALL.len()],
-            gauges: Once::new(),
-        }
-    }
 }
 
 impl fmt::Debug for Instruments {
@@ -65,12 +56,39 @@ impl fmt::Debug for Instruments {
 
 impl Sink for Instruments {
     fn listen(&self, pool: &PoolLabels) -> Box<dyn Listener> {
-        let inner = Arc::clone(&self.0);
-        Box::new(PoolInstruments { inner, pool: pool.clone(), attributes: Slots::new(), begun: Once::new() })
+        Box::new(self.of(Some(pool.clone())))
+    }
+
+    fn listen_to_process(&self) -> Box<dyn Listener> {
+        Box::new(self.of(None))
     }
 
     fn watch(&self, gauges: Weak<dyn GaugeSource>) {
-        self.0.sources().push(gauges);
+        self.0.sources.watch(gauges);
+    }
+}
+
+impl Instruments {
+    /// Histograms as fine as told.
+    pub(crate) fn with(resolution: Resolution) -> Self {
+        Self(Arc::new(Inner {
+            policies: Policies::new(),
+            sources: Sources::default(),
+            moved: [const { OnceLock::new() }; Metric::ALL.len()],
+            gauges: Once::new(),
+            resolution,
+        }))
+    }
+
+    /// The same with about twice as many buckets in each histogram ([`Resolution::Fine`]). To be chosen before the engine
+    /// is built with it.
+    #[must_use]
+    pub fn finer_histograms(self) -> Self {
+        Self::with(Resolution::Fine)
+    }
+
+    fn of(&self, pool: Option<PoolLabels>) -> PoolInstruments {
+        PoolInstruments { inner: Arc::clone(&self.0), pool, attributes: Slots::new(), begun: Once::new() }
     }
 }
 
@@ -80,14 +98,14 @@ fn meter() -> Meter {
 }
 
 impl Instrument {
-    fn new(row: &Row) -> Self {
+    fn new(row: &Row, resolution: Resolution) -> Self {
         match row.kind {
             Kind::Histogram => Self::Histogram(
                 meter()
                     .f64_histogram(row.otel)
                     .with_unit(row.unit)
                     .with_description(row.help)
-                    .with_boundaries(row.buckets.to_vec())
+                    .with_boundaries(row.bounds(resolution).to_vec())
                     .build(),
             ),
             Kind::Counter | Kind::Gauge => {
@@ -107,10 +125,6 @@ impl Instrument {
 }
 
 impl Inner {
-    fn sources(&self) -> MutexGuard<'_, Vec<Weak<dyn GaugeSource>>> {
-        self.sources.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Offers every gauge of the catalogue to the SDK. The SDK keeps the callbacks for as long as it lives, so they hold
     /// the sink weakly.
     fn offer_gauges(self: &Arc<Self>) {
@@ -125,14 +139,11 @@ impl Inner {
     /// Tells the SDK the values of one gauge. Every gauge asks the engine for all of them: it happens once a push.
     fn observe(sink: &Weak<Self>, metric: Metric, observer: &dyn AsyncInstrument<f64>) {
         let Some(sink) = sink.upgrade() else { return };
-        let sources: Vec<_> = sink.sources().iter().filter_map(Weak::upgrade).collect();
-        for source in sources {
-            source.sample(&mut |sample: Sample<'_>| {
-                if sample.metric == metric {
-                    observer.observe(sample.value, &attributes(sample.pool, sample.labels));
-                }
-            });
-        }
+        sink.sources.sample(&mut |sample: Sample<'_>| {
+            if sample.metric == metric {
+                observer.observe(sample.value, &attributes(sample.pool, sample.labels));
+            }
+        });
     }
 }
 
@@ -144,10 +155,10 @@ fn attributes(pool: Option<&PoolLabels>, labels: &[(&'static str, &str)]) -> Box
     of_pool.into_iter().flatten().chain(own).collect()
 }
 
-/// Measures what one pool's calls tell.
+/// Measures what one pool's calls tell, or what is told of the process.
 struct PoolInstruments {
     inner: Arc<Inner>,
-    pool: PoolLabels,
+    pool: Option<PoolLabels>,
     attributes: Slots<Box<[KeyValue]>>,
     begun: Once,
 }
@@ -163,15 +174,17 @@ impl PoolInstruments {
     /// What waits for a pool's first event, by when the application has set its provider.
     fn begin(&self) {
         self.inner.gauges.call_once(|| self.inner.offer_gauges());
-        for metric in Metric::ALL.iter().filter(|metric| metric.row().from_zero) {
+        let from_zero = |metric: &&Metric| metric.row().from_zero && self.pool.is_some();
+        for metric in Metric::ALL.iter().filter(from_zero) {
             SeriesId::all(*metric).for_each(|series| self.carry_out(series, Move::Rise(0)));
         }
     }
 
     fn carry_out(&self, series: SeriesId, by: Move) {
         let metric = series.metric();
-        let instrument = self.inner.moved[metric as usize].get_or_init(|| Instrument::new(metric.row()));
-        let of_series = || attributes(Some(&self.pool), &series.labels(&self.inner.policies));
+        let instrument =
+            self.inner.moved[metric as usize].get_or_init(|| Instrument::new(metric.row(), self.inner.resolution));
+        let of_series = || attributes(self.pool.as_ref(), &series.labels(&self.inner.policies));
         instrument.carry_out(by, self.attributes.place(series).get_or_init(of_series));
     }
 }

@@ -17,12 +17,11 @@ use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::runtime::Runtime;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::clock::Clock;
-use crate::telemetry::meters::Meters;
+use crate::telemetry::prometheus::Page;
 
 /// How often values of histograms are moved into their buckets between scrapes, so that they do not pile up.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
@@ -47,12 +46,6 @@ pub(crate) struct Prepared {
     listener: tokio::net::TcpListener,
 }
 
-/// What an answer is made of.
-struct Served {
-    handle: PrometheusHandle,
-    meters: Meters,
-}
-
 impl Scraper {
     /// Everything that may fail, but for the thread itself. `listener` must not block.
     pub(crate) fn prepare(listener: TcpListener) -> io::Result<Prepared> {
@@ -67,13 +60,12 @@ impl Scraper {
 
 impl Prepared {
     /// Starts serving.
-    pub(crate) fn start(self, handle: PrometheusHandle, meters: Meters) -> io::Result<Scraper> {
+    pub(crate) fn start(self, page: Page) -> io::Result<Scraper> {
         let Self { runtime, listener } = self;
         let (stop, stopped) = oneshot::channel();
-        let served = Arc::new(Served { handle, meters });
         let thread = std::thread::Builder::new().name("forbear-prometheus".to_owned()).spawn(move || {
-            runtime.spawn(keep_up(Arc::clone(&served)));
-            runtime.spawn(accept(listener, served));
+            runtime.spawn(keep_up(page.clone()));
+            runtime.spawn(accept(listener, page));
             // An error means the sender is gone, which is a stop as well. Leaving drops the runtime with all its tasks.
             let _ = runtime.block_on(stopped);
         })?;
@@ -92,16 +84,16 @@ impl Drop for Scraper {
 }
 
 /// Moves values into their buckets now and then, scraped or not.
-async fn keep_up(served: Arc<Served>) {
+async fn keep_up(page: Page) {
     let clock = Clock::new();
     loop {
         clock.sleep_until(clock.now().after(UPKEEP_EVERY)).await;
-        served.handle.run_upkeep();
+        page.keep_up();
     }
 }
 
 /// Takes connections, each on a task of its own, as long as the runtime lives.
-async fn accept(listener: tokio::net::TcpListener, served: Arc<Served>) {
+async fn accept(listener: tokio::net::TcpListener, page: Page) {
     let clock = Clock::new();
     let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
@@ -110,10 +102,10 @@ async fn accept(listener: tokio::net::TcpListener, served: Arc<Served>) {
             clock.sleep_until(clock.now().after(NO_SOCKET_PAUSE)).await;
             continue;
         };
-        let served = Arc::clone(&served);
+        let page = page.clone();
         tokio::spawn(async move {
             let answer = service_fn(|request: Request<Incoming>| {
-                let answer = served.answer(request.method(), request.uri().path());
+                let answer = answer(&page, request.method(), request.uri().path());
                 async move { Ok::<_, Infallible>(answer) }
             });
             let mut server = http1::Builder::new();
@@ -125,23 +117,18 @@ async fn accept(listener: tokio::net::TcpListener, served: Arc<Served>) {
     }
 }
 
-impl Served {
-    /// Answers one request: gauges are sampled, then everything is rendered, on the endpoint's own thread.
-    fn answer(&self, method: &Method, path: &str) -> Response<Full<Bytes>> {
-        let (status, text) = match (path, method) {
-            ("/metrics", &Method::GET | &Method::HEAD) => {
-                self.meters.sample();
-                (StatusCode::OK, self.handle.render())
-            }
-            ("/metrics", _) => (StatusCode::METHOD_NOT_ALLOWED, String::new()),
-            _ => (StatusCode::NOT_FOUND, "The metrics are at /metrics.\n".to_owned()),
-        };
-        let mut answer = Response::new(Full::new(Bytes::from(text)));
-        *answer.status_mut() = status;
-        answer.headers_mut().insert(CONTENT_TYPE, TEXT);
-        if status == StatusCode::METHOD_NOT_ALLOWED {
-            answer.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
-        }
-        answer
+/// Answers one request. Everything is rendered then, on the endpoint's own thread.
+fn answer(page: &Page, method: &Method, path: &str) -> Response<Full<Bytes>> {
+    let (status, text) = match (path, method) {
+        ("/metrics", &Method::GET | &Method::HEAD) => (StatusCode::OK, page.render()),
+        ("/metrics", _) => (StatusCode::METHOD_NOT_ALLOWED, String::new()),
+        _ => (StatusCode::NOT_FOUND, "The metrics are at /metrics.\n".to_owned()),
+    };
+    let mut answer = Response::new(Full::new(Bytes::from(text)));
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(CONTENT_TYPE, TEXT);
+    if status == StatusCode::METHOD_NOT_ALLOWED {
+        answer.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
     }
+    answer
 }

@@ -21,6 +21,7 @@ struct Kept {
     spans: Vec<Span>,
     places: BTreeMap<u64, usize>,
     levels: Vec<(String, Level)>,
+    log: String,
 }
 
 struct Span {
@@ -88,6 +89,11 @@ impl Traced {
         outline.collect()
     }
 
+    /// All log events with their fields, a line each.
+    pub(crate) fn log(&self) -> String {
+        self.0.lock().unwrap().log.clone()
+    }
+
     /// Names and levels of all log events.
     pub(crate) fn levels(&self) -> Vec<(String, Level)> {
         self.0.lock().unwrap().levels.clone()
@@ -131,6 +137,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Traced {
         let (name, level) = (event.metadata().name(), *event.metadata().level());
         let mut kept = self.0.lock().unwrap();
         kept.levels.push((name.to_owned(), level));
+        writeln!(kept.log, "{level} {name}{fields}").unwrap();
         if let Some(span) = context.event_span(event) {
             let place = kept.places[&span.id().into_u64()];
             kept.spans[place].events.push(format!("{level} {name}{fields}"));

@@ -1,50 +1,68 @@
 //! What a failed attempt means, and what follows.
 
 use crate::core::decide::{Decision, GiveUp};
+use crate::core::gate::Pass;
 use crate::core::moment::Moment;
 use crate::core::observation::Observation;
 use crate::core::signal::Signal;
 use crate::run::going::Going;
-use crate::run::going::course::UnderWay;
+use crate::run::seen::Seen;
 use crate::run::spans::CallSpans;
 
-/// What follows a failed attempt: a wait until a moment, from which [`Going::slept`] leads on, or the call's end.
-pub(in crate::run) type Next = Result<Moment, GiveUp>;
-
-impl Going<'_> {
+impl<'a> Going<'a> {
     /// What an observation means to the pool's provider.
     #[inline]
     pub(in crate::run) fn read(&self, observation: &Observation<'_>) -> Signal {
         self.shared().read(observation)
     }
 
-    /// What follows if an observation is a failure; `None` if it is none. Takes it by value, so that one that need not be
-    /// read need not be in memory.
-    pub(in crate::run) fn if_failure(&mut self, observation: Observation<'_>) -> Option<Next> {
+    /// Whether an observation is a failure; then it is noted. Takes it by value, so that one that need not be read need
+    /// not be in memory.
+    pub(in crate::run) fn reads_failure(&mut self, observation: Observation<'_>) -> bool {
         let signal = self.read(&observation);
-        signal.failed.then(|| self.failed(signal))
+        self.note_if_failed(signal)
     }
 
-    /// What follows an attempt that failed like this: tells and reports it, gives its permit back, and decides.
-    pub(in crate::run) fn failed(&mut self, signal: Signal) -> Next {
+    /// Notes a failure that was read. Says whether it is one.
+    #[inline]
+    pub(in crate::run) fn note_if_failed(&mut self, signal: Signal) -> bool {
+        if signal.failed {
+            self.progress().core.note_failure(signal);
+        }
+        signal.failed
+    }
+
+    /// A guard that reports what the head of an answer said, should the call be dropped while the body is read.
+    pub(in crate::run) fn seen(&mut self, signal: Signal) -> Seen<'_, 'a> {
+        let (shared, sent_at) = (self.shared(), self.began());
+        Seen { shared, permit: self.permit.as_mut(), signal, sent_at, spans: &self.spans }
+    }
+
+    /// Tells and reports the failure that was noted, gives the attempt's permit back, and decides what follows: a wait
+    /// until a moment, from which [`Going::slept`] leads on.
+    ///
+    /// # Errors
+    /// The call ends.
+    pub(in crate::run) fn attempt_failed(&mut self) -> Result<Moment, GiveUp> {
         let (shared, policy) = (self.shared(), self.policy);
-        let under_way = self.course.after_first_attempt(shared.clock());
-        under_way.failure = signal;
-        let began = under_way.now;
-        let now = shared.clock().now();
-        under_way.now = now;
+        let progress = self.progress();
+        let began = progress.look_at(shared.clock());
+        let now = progress.now;
         if shared.is_heard || CallSpans::LOG {
-            self.tell_failure(&signal, began, now);
+            self.tell_failure(now, began);
         }
-        if shared.counted {
-            self.give_failed_permit_back(&signal, began, now);
+        if shared.gated {
+            self.report(began, now);
         }
-        let core = &mut self.course.after_first_attempt(shared.clock()).core;
+        self.permit = None;
+        // Who only observes retries nothing. What a nested call would retry is the outer call's affair.
+        let only_one = shared.engine.observe_only || self.nested;
+        let core = &self.progress().core;
         let mut dice = shared.dice();
-        let decision = if shared.engine.observe_only {
-            core.end_only_attempt(policy, &signal, now, &mut dice)
+        let decision = if only_one {
+            core.end_only_attempt(policy, now, &mut dice)
         } else {
-            core.end_attempt(policy, &signal, shared.gated, now, &mut dice, &mut || shared.withdraw(now))
+            core.end_failed(policy, shared.gated, now, &mut dice, &mut || shared.withdraw(now))
         };
         match decision {
             Decision::Again(ref wait) => {
@@ -57,14 +75,18 @@ impl Going<'_> {
         }
     }
 
-    /// Gives the permit of an attempt back that failed, and reports with it what it was throttled for, unless the operation
-    /// reported as much before.
-    fn give_failed_permit_back(&mut self, signal: &Signal, began: Moment, now: Moment) {
-        let shared = self.shared();
-        let Some(mut permit) = self.permit.take() else { return };
-        let UnderWay { core, .. } = self.course.after_first_attempt(shared.clock());
-        if shared.gated && signal.is_throttle() && !shared.reported.has(began, core.attempts(), signal) {
-            permit.throttled(shared.level(signal.scope), signal, began, now);
+    /// Reports the failure that was noted to the gate, if it is a throttle and the operation did not report as much before.
+    fn report(&mut self, began: Moment, now: Moment) {
+        let (shared, permit_number) = (self.shared(), self.permit_number());
+        let signal = *self.progress().core.failure();
+        if !signal.is_throttle() || shared.reported.has(began, permit_number, &signal) {
+            return;
+        }
+        let level = shared.level(signal.scope);
+        if let Some(permit) = &mut self.permit {
+            permit.throttled(level, &signal, began, now);
+        } else if self.nested {
+            shared.node.report(level, Pass { at: began, probe: false }, &signal, now);
         }
     }
 }

@@ -7,10 +7,24 @@
 //! | `forbear.delay` | each wait between attempts | the call |
 //! | `forbear.gate.wait` | a wait at the gate, only if there was one | the call |
 //!
-//! Severities are promised. A throttle is logged at INFO (`forbear.throttled`), another failure that is retried at DEBUG
-//! (`forbear.retried`), the end of a call that was given up at WARN (`forbear.gave_up`), at DEBUG where no request of this
-//! call failed (the gate refused it) or waiting would not have helped. Nothing is logged at ERROR: what the failure means
-//! is for the caller to say. Spans are at INFO, target `forbear`.
+//! A call at which `gen_ai_operation` is set is a CLIENT span named `{operation} {model}`, with provider and model in the
+//! words of the conventions for generative AI. Attempts are INTERNAL, since the HTTP client's own span below is the CLIENT
+//! one, unless the engine was told that there is none.
+//!
+//! Severities are promised:
+//!
+//! | event | level | when |
+//! |---|---|---|
+//! | `forbear.retried` | DEBUG | a failure that is no throttle and is retried |
+//! | `forbear.throttled` | INFO | each throttle |
+//! | `forbear.gave_up` | WARN | a call ended without success; DEBUG where it sent nothing that failed (the gate refused it) or waiting could not have helped |
+//! | `forbear.gate.shut` | INFO | a pool went from letting calls in to shut; WARN for a daily or a spend limit |
+//! | `forbear.gate.reopened` | INFO | a pool went from shut to paced, or from paced to flowing |
+//! | `forbear.quota.updated` | DEBUG | an answer states another limit than was known |
+//! | `forbear.stacked_retry` | WARN | a second retry layer was noticed, once per call site and way of noticing |
+//!
+//! Nothing is logged at ERROR: what a failure means is for the caller to say. Spans are at INFO; the target of both is
+//! `forbear`.
 //!
 //! The call's span shows how the call ended, not the failures it recovered from: those stand on their attempts. Only a
 //! call that failed has `error.type` and the status ERROR.
@@ -18,30 +32,42 @@
 //! Without the feature `telemetry` the same functions are there and do nothing, so that the loop that drives a call knows
 //! nothing of features.
 
+#[cfg(feature = "telemetry")]
+mod futures;
+#[cfg(feature = "telemetry")]
+mod log;
 #[cfg(not(feature = "telemetry"))]
 mod off;
 #[cfg(feature = "telemetry")]
 mod on;
+#[cfg(feature = "telemetry")]
+mod sites;
 #[cfg(all(test, feature = "telemetry"))]
 #[path = "../../../tests/support/traced.rs"]
 mod traced;
 
-#[cfg(not(feature = "telemetry"))]
-pub(super) use off::CallSpans;
 #[cfg(feature = "telemetry")]
-pub(super) use on::CallSpans;
+pub(super) use log::{quota_updated, transition};
+#[cfg(not(feature = "telemetry"))]
+pub(super) use off::{CallSpans, CurrentSpan, Sites, quota_updated, transition};
+#[cfg(feature = "telemetry")]
+pub(super) use on::{CallSpans, CurrentSpan};
+#[cfg(feature = "telemetry")]
+pub(super) use sites::Sites;
 
 use std::time::Duration;
 
+use crate::core::policy::Policy;
 use crate::event::PoolLabels;
+use crate::run::about::About;
 
 /// Whose call it is.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(feature = "telemetry"), expect(dead_code, reason = "only spans show it"))]
 pub(super) struct Whose<'a> {
     pub(super) pool: &'a PoolLabels,
-    /// The policy's name.
-    pub(super) policy: &'a str,
+    pub(super) about: &'a About,
+    pub(super) policy: &'a Policy,
 }
 
 /// What a call that begins to wait at the gate can know.

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::core::call::AttemptPlan;
 use crate::core::decide::{AttemptOutcome, GiveUp, Wait};
-use crate::core::signal::Signal;
-use crate::event::GateResult;
+use crate::core::signal::{QuotaReading, Signal};
+use crate::event::{Event, GateResult, PoolLabels, StackedBy};
 use crate::run::spans::{Queue, Whose};
 
 /// The spans of one call; there are none.
@@ -22,13 +22,18 @@ impl CallSpans {
     }
 
     #[inline(always)]
-    pub(in crate::run) fn start(_: Whose<'_>) -> Self {
+    pub(in crate::run) fn start(_: Whose<'_>, _: impl FnOnce() -> usize) -> Self {
         Self
     }
 
     #[inline(always)]
     pub(in crate::run) fn are_open(&self) -> bool {
         false
+    }
+
+    #[inline(always)]
+    pub(in crate::run) fn enter(&self) -> NoSpan {
+        NoSpan
     }
 
     #[inline(always)]
@@ -54,7 +59,10 @@ impl CallSpans {
     pub(in crate::run) fn delay_begins(&mut self, _: &Wait) {}
 
     #[inline(always)]
-    pub(in crate::run) fn delay_ended(&mut self) {}
+    pub(in crate::run) fn delay_ended(&mut self, _: Duration) {}
+
+    #[inline(always)]
+    pub(in crate::run) fn requests_sent(&self, _: u32) {}
 
     #[inline(always)]
     pub(in crate::run) fn done(&mut self, _: u32) {}
@@ -62,3 +70,36 @@ impl CallSpans {
     #[inline(always)]
     pub(in crate::run) fn gave_up(&mut self, _: Whose<'_>, _: &GiveUp, _: u32) {}
 }
+
+/// The guard of a span that is none.
+pub(in crate::run) struct NoSpan;
+
+/// The span that was current somewhere else; there is none.
+pub(in crate::run) struct CurrentSpan;
+
+impl CurrentSpan {
+    #[inline(always)]
+    pub(in crate::run) fn take() -> Self {
+        Self
+    }
+
+    #[inline(always)]
+    pub(in crate::run) fn enter(&self) -> NoSpan {
+        NoSpan
+    }
+}
+
+/// The call sites that were warned; none is.
+#[derive(Debug, Default)]
+pub(in crate::run) struct Sites;
+
+impl Sites {
+    #[inline(always)]
+    pub(in crate::run) fn warn(&self, _: &PoolLabels, _: &str, _: StackedBy) {}
+}
+
+#[inline(always)]
+pub(in crate::run) fn transition(_: &PoolLabels, _: &Event<'_>) {}
+
+#[inline(always)]
+pub(in crate::run) fn quota_updated(_: &PoolLabels, _: &QuotaReading, _: Option<u64>) {}

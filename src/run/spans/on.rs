@@ -5,20 +5,20 @@
 //! others would arrive as text. Failures that were retried stand on their attempts, never on the call
 //! (OpenTelemetry, "Recording errors": errors that were handled are not recorded on the operation that handled them).
 
-use std::future::Future;
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::fmt;
 use std::time::Duration;
 
-use pin_project_lite::pin_project;
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 
 use crate::core::call::AttemptPlan;
-use crate::core::decide::{AttemptOutcome, CallOutcome, DelaySource, GiveUp, Wait};
+use crate::core::decide::{AttemptOutcome, CallOutcome, GiveUp, Wait};
+use crate::core::policy::GenAi;
 use crate::core::signal::{LimitClass, Signal};
 use crate::event::GateResult;
-use crate::run::spans::{Queue, Whose};
+use crate::run::about::Server;
+use crate::run::spans::futures::{AtGate, Inside};
+use crate::run::spans::{Queue, Whose, log};
 
 /// The spans of one call. One word while nobody subscribes: it lives in the caller's future.
 ///
@@ -26,8 +26,10 @@ use crate::run::spans::{Queue, Whose};
 pub(in crate::run) struct CallSpans(Option<Box<Open>>);
 
 /// A call's spans while somebody sees them: one allocation a call, small beside what a span costs.
-struct Open {
+pub(super) struct Open {
     call: Span,
+    /// Where attempts go, if they are spans of the kind CLIENT.
+    clients: Option<Option<Server>>,
     /// The one step that can be open, closed by putting another in its place.
     step: Step,
     /// Whether the call's own end was recorded; a call dropped before was cancelled.
@@ -39,7 +41,7 @@ enum Step {
     Between,
     AtGate(Span),
     Attempt(Span),
-    Delay(#[expect(dead_code, reason = "open as long as it is held")] Span),
+    Delay(Span),
 }
 
 impl CallSpans {
@@ -52,15 +54,25 @@ impl CallSpans {
         Self(None)
     }
 
-    /// Opens the call's span below the caller's.
+    /// Opens the call's span below the caller's. `nesting` says how many attempts the call is inside of.
     #[inline]
-    pub(in crate::run) fn start(whose: Whose<'_>) -> Self {
+    pub(in crate::run) fn start(whose: Whose<'_>, nesting: impl FnOnce() -> usize) -> Self {
+        let gen_ai = Asked::of(whose);
+        let server = whose.about.server.get();
         let call = info_span!(
             target: "forbear",
             "forbear.call",
+            otel.name = gen_ai.as_ref().map(tracing::field::display),
+            otel.kind = gen_ai.as_ref().map(|_| "client"),
+            gen_ai.operation.name = gen_ai.as_ref().map(|asked| asked.operation),
+            gen_ai.provider.name = gen_ai.as_ref().map(|_| whose.about.provider),
+            gen_ai.request.model = gen_ai.as_ref().and_then(|asked| asked.model),
+            server.address = server.map(|server| &*server.address),
+            server.port = server.map(|server| i64::from(server.port.get())),
             forbear.provider = whose.pool.provider,
             forbear.pool = &*whose.pool.pool,
-            forbear.policy = whose.policy,
+            forbear.policy = whose.policy.name(),
+            forbear.nesting.depth = Some(nesting() as i64).filter(|depth| *depth > 0),
             forbear.call.attempts = Empty,
             forbear.call.outcome = Empty,
             forbear.giveup.reason = Empty,
@@ -71,7 +83,8 @@ impl CallSpans {
         if call.is_disabled() {
             return Self(None);
         }
-        Self(Some(Box::new(Open { call, step: Step::Between, ended: false })))
+        let clients = whose.about.attempts_are_clients.then(|| server.cloned());
+        Self(Some(Box::new(Open { call, clients, step: Step::Between, ended: false })))
     }
 
     /// Whether anybody sees them.
@@ -102,13 +115,33 @@ impl CallSpans {
         }
     }
 
-    /// Makes and polls a future inside the attempt's span, so that what it opens nests there.
+    /// The attempt's span, while one is open.
     #[inline]
-    pub(in crate::run) fn inside<F>(&self, future: impl FnOnce() -> F) -> Inside<'_, F> {
-        let span = match self.0.as_deref() {
+    fn attempt(&self) -> Option<&Span> {
+        match self.0.as_deref() {
             Some(Open { step: Step::Attempt(span), .. }) => Some(span),
             _ => None,
-        };
+        }
+    }
+
+    /// Makes the attempt's span current until the guard is dropped, so that what is opened meanwhile nests there.
+    #[inline]
+    pub(in crate::run) fn enter(&self) -> Option<tracing::span::Entered<'_>> {
+        self.attempt().map(Span::enter)
+    }
+
+    /// Shows how many requests a tap saw in the attempt under way, if it saw any.
+    #[inline]
+    pub(in crate::run) fn requests_sent(&self, requests: u32) {
+        if let Some(span) = self.attempt().filter(|_| requests > 0) {
+            span.record("forbear.attempt.requests", i64::from(requests));
+        }
+    }
+
+    /// Makes and polls a future inside the attempt's span.
+    #[inline]
+    pub(in crate::run) fn inside<F>(&self, future: impl FnOnce() -> F) -> Inside<'_, F> {
+        let span = self.attempt();
         let future = match span {
             Some(span) => span.in_scope(future),
             None => future(),
@@ -120,7 +153,7 @@ impl CallSpans {
     #[inline]
     pub(in crate::run) fn attempt_ended(&mut self, whose: Whose<'_>, outcome: AttemptOutcome, signal: &Signal) {
         if signal.failed {
-            self.within(|| log_failure(whose, signal));
+            self.within(|| log::failure(whose, signal));
         }
         if let Some(open) = &mut self.0 {
             open.attempt_ended(outcome, Some(signal));
@@ -135,20 +168,19 @@ impl CallSpans {
             parent: &open.call,
             "forbear.delay",
             forbear.delay.source = wait.source.as_str(),
-            forbear.delay.duration = wait.delay.as_secs_f64(),
-            forbear.delay.stated = Empty,
+            forbear.delay.stated = wait.stated.map(|stated| stated.as_secs_f64()),
+            forbear.delay.planned = wait.delay.as_secs_f64(),
             forbear.delay.clamped = wait.clamped,
+            forbear.delay.duration = Empty,
         );
-        if let Some(stated) = wait.stated {
-            span.record("forbear.delay.stated", stated.as_secs_f64());
-        }
         open.step = Step::Delay(span);
     }
 
-    /// Closes `forbear.delay`.
-    pub(in crate::run) fn delay_ended(&mut self) {
-        if let Some(open) = &mut self.0 {
-            open.step = Step::Between;
+    /// Closes `forbear.delay` after `slept`.
+    pub(in crate::run) fn delay_ended(&mut self, slept: Duration) {
+        let Some(open) = &mut self.0 else { return };
+        if let Step::Delay(span) = std::mem::replace(&mut open.step, Step::Between) {
+            span.record("forbear.delay.duration", slept.as_secs_f64());
         }
     }
 
@@ -165,7 +197,7 @@ impl CallSpans {
         if let Some(open) = &mut self.0 {
             open.step = Step::Between;
         }
-        self.within(|| log_give_up(whose, give_up, attempts));
+        self.within(|| log::give_up(whose, give_up, attempts));
         if let Some(open) = &mut self.0 {
             open.end(give_up.outcome, give_up.class, Some(attempts));
         }
@@ -185,22 +217,24 @@ impl Open {
     /// Opens the attempt below the call, whatever span the runtime is in.
     fn attempt_begins(&mut self, plan: &AttemptPlan) {
         let number = i64::from(plan.number);
+        let server = self.clients.as_ref().and_then(Option::as_ref);
         let span = info_span!(
             target: "forbear",
             parent: &self.call,
             "forbear.attempt",
+            otel.kind = self.clients.as_ref().map(|_| "client"),
+            server.address = server.map(|server| &*server.address),
+            server.port = server.map(|server| i64::from(server.port.get())),
             forbear.attempt.number = number,
             forbear.delay.source = plan.delay_source.as_str(),
-            http.request.resend_count = Empty,
+            http.request.resend_count = (number > 1).then(|| number - 1),
+            forbear.attempt.requests = Empty,
             http.response.status_code = Empty,
             forbear.attempt.outcome = Empty,
             forbear.limit.class = Empty,
             error.type = Empty,
             otel.status_code = Empty,
         );
-        if number > 1 {
-            span.record("http.request.resend_count", number - 1);
-        }
         self.step = Step::Attempt(span);
     }
 
@@ -259,267 +293,60 @@ impl Drop for Open {
     }
 }
 
-/// Logs a failed attempt: a throttle at INFO with what the provider stated and where, another retryable failure at DEBUG.
-/// Never above: a client may retry thousands of times a minute, and the retries are what the call is for.
-fn log_failure(whose: Whose<'_>, signal: &Signal) {
-    if signal.is_throttle() {
-        tracing::event!(
-            name: "forbear.throttled",
-            target: "forbear",
-            tracing::Level::INFO,
-            provider = whose.pool.provider,
-            pool = &*whose.pool.pool,
-            policy = whose.policy,
-            limit_class = signal.class.as_str(),
-            status = signal.status,
-            stated_seconds = signal.stated.map(|stated| stated.delay.as_secs_f64()),
-            stated_in = signal.stated.map(|stated| stated.place),
-            "throttled"
-        );
-    } else if signal.retryable {
-        tracing::event!(
-            name: "forbear.retried",
-            target: "forbear",
-            tracing::Level::DEBUG,
-            provider = whose.pool.provider,
-            pool = &*whose.pool.pool,
-            policy = whose.policy,
-            status = signal.status,
-            timed_out = signal.timed_out,
-            "failed in a way that a retry may cure"
-        );
-    }
-}
-
-/// Logs the end of a call that failed: at WARN, since waiting and trying did not help; at DEBUG where this call sent
-/// nothing that failed or could not have been helped, since a shut pool refuses every call.
-fn log_give_up(whose: Whose<'_>, give_up: &GiveUp, attempts: u32) {
-    macro_rules! log {
-        ($level:ident) => {
-            tracing::event!(
-                name: "forbear.gave_up",
-                target: "forbear",
-                tracing::Level::$level,
-                provider = whose.pool.provider,
-                pool = &*whose.pool.pool,
-                policy = whose.policy,
-                reason = give_up.outcome.as_str(),
-                limit_class = give_up.class.as_str(),
-                delay_source = (give_up.source != DelaySource::None).then_some(give_up.source.as_str()),
-                attempts,
-                "gave up"
-            )
-        };
-    }
-    match give_up.outcome {
-        CallOutcome::NotRetryable | CallOutcome::GateRefused => log!(DEBUG),
-        _ => log!(WARN),
-    }
-}
-
-pin_project! {
-    /// A future polled inside a span. Dropped outside of it: what it opened has its parent already.
-    #[must_use = "futures do nothing unless polled"]
-    pub(in crate::run) struct Inside<'a, F> {
-        span: Option<&'a Span>,
-        #[pin]
-        future: F,
-    }
-}
-
-impl<F: Future> Future for Inside<'_, F> {
-    type Output = F::Output;
-
-    #[inline]
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let this = self.project();
-        let _entered = this.span.map(Span::enter);
-        this.future.poll(cx)
-    }
-}
-
-pin_project! {
-    /// A turn at the gate that opens a span when it has to wait.
-    #[must_use = "futures do nothing unless polled"]
-    pub(in crate::run) struct AtGate<'a, F, Q> {
-        open: Option<&'a mut Open>,
-        queue: Option<Q>,
-        #[pin]
-        turn: F,
-    }
-}
-
-impl<F: Future, Q: FnOnce() -> Queue> Future for AtGate<'_, F, Q> {
-    type Output = F::Output;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let this = self.project();
-        let polled = this.turn.poll(cx);
-        if polled.is_pending()
-            && let (Some(open), Some(queue)) = (this.open, this.queue.take())
-        {
-            open.gate_wait_begins(queue());
-        }
-        polled
-    }
-}
-
 impl Open {
     /// Opens the wait with what is known at its beginning.
-    fn gate_wait_begins(&mut self, queue: Queue) {
+    pub(super) fn gate_wait_begins(&mut self, queue: Queue) {
         let span = info_span!(
             target: "forbear",
             parent: &self.call,
             "forbear.gate.wait",
             forbear.gate.queue.depth = i64::try_from(queue.depth).unwrap_or(i64::MAX),
-            forbear.gate.wait.stated = Empty,
+            forbear.gate.wait.stated = queue.stated.map(|stated| stated.as_secs_f64()),
             forbear.gate.wait.duration = Empty,
             forbear.gate.result = Empty,
         );
-        if let Some(stated) = queue.stated {
-            span.record("forbear.gate.wait.stated", stated.as_secs_f64());
-        }
         self.step = Step::AtGate(span);
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::sync::LazyLock;
+/// The span that was current where it was taken, for a future that runs elsewhere.
+pub(in crate::run) struct CurrentSpan(Span);
 
-    use super::*;
-    use crate::core::moment::Moment;
-    use crate::core::signal::{Part, StatedDelay};
-    use crate::event::PoolLabels;
-    use crate::run::spans::traced::Traced;
-
-    fn start() -> (Whose<'static>, CallSpans) {
-        static POOL: LazyLock<PoolLabels> = LazyLock::new(|| PoolLabels::new("openai", "prod/gpt"));
-        let whose = Whose { pool: &POOL, policy: "chat" };
-        (whose, CallSpans::start(whose))
+impl CurrentSpan {
+    /// Takes the span that is current.
+    pub(in crate::run) fn take() -> Self {
+        Self(Span::current())
     }
 
-    fn plan(number: u32, delay_source: DelaySource) -> AttemptPlan {
-        AttemptPlan { number, cut: Moment::NEVER, delay_source }
-    }
-
-    fn throttle() -> Signal {
-        let stated = StatedDelay::new(Duration::from_secs(2), Part::Header, "retry-after");
-        let mut signal = Signal::throttle(LimitClass::RequestRate).stating(stated);
-        signal.status = Some(429);
-        signal
-    }
-
-    fn give_up(outcome: CallOutcome) -> GiveUp {
-        GiveUp { outcome, class: LimitClass::RequestRate, source: DelaySource::Header, retry_at: None }
-    }
-
-    /// Polls a future once.
-    fn poll(future: impl Future) -> bool {
-        std::pin::pin!(future).poll(&mut Context::from_waker(std::task::Waker::noop())).is_ready()
-    }
-
-    #[test]
-    fn steps_are_children_of_the_call_and_the_call_does_not_show_what_it_recovered_from() {
-        let (traced, _guard) = Traced::here();
-        let request = info_span!("request").entered();
-        let (whose, mut spans) = start();
-        drop(request);
-        spans.attempt_begins(&plan(1, DelaySource::None));
-        let http = || async { info_span!("http").in_scope(|| ()) };
-        assert!(poll(spans.inside(http)));
-        spans.attempt_ended(whose, AttemptOutcome::Throttled, &throttle());
-        let (delay, stated) = (Duration::from_millis(2_250), Some(Duration::from_secs(2)));
-        let wait = Wait { at: Moment::NEVER, delay, source: DelaySource::Header, stated, clamped: false };
-        spans.delay_begins(&wait);
-        spans.delay_ended();
-        spans.attempt_begins(&plan(2, DelaySource::Header));
-        assert!(poll(spans.inside(http)));
-        spans.attempt_ended(whose, AttemptOutcome::Ok, &Signal { status: Some(200), ..Signal::success() });
-        spans.done(2);
-        drop(spans);
-        insta::assert_snapshot!(traced.tree(), @r"
-        request
-          forbear.call forbear.provider=openai forbear.pool=prod/gpt forbear.policy=chat forbear.call.outcome=ok forbear.call.attempts=2
-            forbear.attempt forbear.attempt.number=1 forbear.delay.source=none forbear.attempt.outcome=throttled http.response.status_code=429 forbear.limit.class=request_rate error.type=429 otel.status_code=ERROR
-              - INFO forbear.throttled message=throttled provider=openai pool=prod/gpt policy=chat limit_class=request_rate status=429 stated_seconds=2.0 stated_in=retry-after
-              http
-            forbear.delay forbear.delay.source=header forbear.delay.duration=2.25 forbear.delay.clamped=false forbear.delay.stated=2.0
-            forbear.attempt forbear.attempt.number=2 forbear.delay.source=header http.request.resend_count=1 forbear.attempt.outcome=ok http.response.status_code=200
-              http
-        ");
-    }
-
-    #[test]
-    fn a_wait_at_the_gate_is_a_span_only_if_there_is_one() {
-        let (traced, _guard) = Traced::here();
-        let (whose, mut spans) = start();
-        let queue = || Queue { depth: 3, stated: Some(Duration::from_secs(7)) };
-        assert!(poll(spans.at_gate(std::future::ready(()), || unreachable!("nobody waits"))));
-        spans.gate_waited(GateResult::Admitted, Duration::ZERO);
-        assert!(!poll(spans.at_gate(std::future::pending::<()>(), queue)));
-        spans.gate_waited(GateResult::Refused, Duration::from_secs(1));
-        spans.gave_up(whose, &give_up(CallOutcome::GateRefused), 0);
-        drop(spans);
-        insta::assert_snapshot!(traced.tree(), @r"
-        forbear.call forbear.provider=openai forbear.pool=prod/gpt forbear.policy=chat forbear.call.outcome=gate_refused forbear.call.attempts=0 forbear.giveup.reason=gate_refused forbear.limit.class=request_rate error.type=gate_refused otel.status_code=ERROR
-          - DEBUG forbear.gave_up message=gave up provider=openai pool=prod/gpt policy=chat reason=gate_refused limit_class=request_rate delay_source=header attempts=0
-          forbear.gate.wait forbear.gate.queue.depth=3 forbear.gate.wait.stated=7.0 forbear.gate.result=refused forbear.gate.wait.duration=1.0
-        ");
-    }
-
-    #[test]
-    fn a_dropped_call_was_cancelled_with_the_step_it_was_in_and_is_no_error() {
-        let (traced, _guard) = Traced::here();
-        let (_, mut attempting) = start();
-        attempting.attempt_begins(&plan(1, DelaySource::None));
-        drop(attempting);
-        let (_, mut waiting) = start();
-        let queue = || Queue { depth: 1, stated: None };
-        assert!(!poll(waiting.at_gate(std::future::pending::<()>(), queue)));
-        drop(waiting);
-        insta::assert_snapshot!(traced.tree(), @r"
-        forbear.call forbear.provider=openai forbear.pool=prod/gpt forbear.policy=chat forbear.call.outcome=cancelled
-          forbear.attempt forbear.attempt.number=1 forbear.delay.source=none forbear.attempt.outcome=cancelled
-        forbear.call forbear.provider=openai forbear.pool=prod/gpt forbear.policy=chat forbear.call.outcome=cancelled
-          forbear.gate.wait forbear.gate.queue.depth=1 forbear.gate.result=cancelled
-        ");
-    }
-
-    #[test]
-    fn nothing_that_was_retried_is_logged_above_info_and_nothing_at_error() {
-        let (traced, _guard) = Traced::here();
-        for outcome in CallOutcome::ALL.iter().filter(|outcome| **outcome != CallOutcome::Ok) {
-            let (whose, mut spans) = start();
-            for (number, signal) in [throttle(), Signal::failure(true), Signal::failure(false)].iter().enumerate() {
-                spans.attempt_begins(&plan(number as u32 + 1, DelaySource::Curve));
-                spans.attempt_ended(whose, signal.into(), signal);
-            }
-            spans.gave_up(whose, &give_up(*outcome), 3);
-        }
-        let levels = traced.levels();
-        assert_eq!(levels.iter().filter(|(name, _)| name == "forbear.gave_up").count(), CallOutcome::ALL.len() - 1);
-        for (name, level) in levels {
-            let most = if name == "forbear.gave_up" { tracing::Level::WARN } else { tracing::Level::INFO };
-            assert!(level >= most, "{name} at {level}");
-        }
-    }
-
-    #[test]
-    fn log_events_reach_a_subscriber_that_wants_no_spans() {
-        let (traced, _guard) = Traced::events_only();
-        let (whose, mut spans) = start();
-        assert!(spans.0.is_none());
-        spans.attempt_begins(&plan(1, DelaySource::None));
-        spans.attempt_ended(whose, AttemptOutcome::Throttled, &throttle());
-        spans.gave_up(whose, &give_up(CallOutcome::DeadlineExceeded), 1);
-        let names: Vec<_> = traced.levels().into_iter().map(|(name, _)| name).collect();
-        assert_eq!(names, ["forbear.throttled", "forbear.gave_up"]);
-    }
-
-    #[test]
-    fn spans_nobody_sees_are_one_word_and_an_attempt_grows_by_one_more() {
-        assert_eq!(size_of::<CallSpans>(), size_of::<usize>());
-        assert_eq!(size_of::<Inside<'_, [u8; 1024]>>(), 1024 + size_of::<usize>());
+    /// Makes it current here until the guard is dropped.
+    pub(in crate::run) fn enter(&self) -> tracing::span::Entered<'_> {
+        self.0.enter()
     }
 }
+
+/// What a call asks a model for. Displays as the name its span has by the conventions.
+struct Asked<'a> {
+    operation: &'a str,
+    model: Option<&'a str>,
+}
+
+impl<'a> Asked<'a> {
+    /// What the policy says, and the pool's model where it says none.
+    #[inline]
+    fn of(whose: Whose<'a>) -> Option<Self> {
+        let GenAi { operation, model } = &whose.policy.gen_ai;
+        let operation = operation.as_deref()?;
+        Some(Self { operation, model: model.as_deref().or(whose.about.model.as_deref()) })
+    }
+}
+
+impl fmt::Display for Asked<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.operation)?;
+        self.model.map_or(Ok(()), |model| write!(f, " {model}"))
+    }
+}
+
+#[cfg(test)]
+#[path = "on_tests.rs"]
+mod tests;

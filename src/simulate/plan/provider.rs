@@ -77,6 +77,11 @@ impl ProviderPlan {
             let most = window.as_secs_f64();
             seconds("provider.burst_s", Some(burst), most, 0.0..=most, "0 to the window")
         })?;
+        let phase = phase.within(window);
+        let phase = given.window_ends_at_s.map_or(Ok(phase), |ends| {
+            let most = window.as_secs_f64();
+            seconds("provider.window_ends_at_s", Some(ends), most, 0.0..=most, "0 to the window")
+        })?;
         let concurrency = Number("provider.concurrency", given.concurrency).whole(1e6, "1 to 10^6, or none")?;
         let concurrency = concurrency.and_then(|most| u32::try_from(most).ok());
         let limits = Limits::new()
@@ -91,7 +96,7 @@ impl ProviderPlan {
             .window(window)
             .algorithm(given.algorithm.unwrap_or_default())
             .burst(burst)
-            .first_boundary_after(phase.within(window))
+            .first_boundary_after(phase)
             .throttled_attempts_count(given.throttled_attempts_count.unwrap_or(false));
         let day = Duration::from_secs_f64(DAY);
         let quotas = [

@@ -29,8 +29,10 @@ pub struct Provider {
     pub concurrency: Option<f64>,
     /// How long the window of the per-minute quotas is: 60; 1 s to 31 days.
     pub window_s: Option<f64>,
-    /// How the window is counted: `token_bucket`. A fixed window's phase comes from the seed.
+    /// How the window is counted: `token_bucket`.
     pub algorithm: Option<Algorithm>,
+    /// When the first fixed window ends: at a moment from the seed; 0 to the window.
+    pub window_ends_at_s: Option<f64>,
     /// How much of a window's quota a token bucket holds, as the seconds that bring it: the whole window; 0 to the window.
     pub burst_s: Option<f64>,
     /// Whether refused requests count against the request quota: false.

@@ -16,4 +16,5 @@ pub mod operation;
 pub mod ours;
 pub mod peers;
 pub mod report;
+pub mod storm;
 pub mod versions;

@@ -1,4 +1,4 @@
-//! Events for every metric that events move, and gauges for the others.
+//! Made-up events for every metric that events move, and made-up values for the gauges.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use forbear::event::catalogue::Metric;
 use forbear::event::metric::{Kind, Words};
 use forbear::event::sink::{GaugeSource, Sample, Sink};
 use forbear::event::totals::Totals;
-use forbear::event::words::BoundedLabel;
+use forbear::event::words::{BoundedLabel, DegradedReason, StoreOperation, StoreOutcome};
 use forbear::event::{Event, GateResult, PoolLabels, StackedBy};
 use forbear::{AttemptOutcome, CallOutcome, DelaySource, Estimate, LimitClass, TokenKind};
 
@@ -31,7 +31,8 @@ impl GaugeSource for Gauges {
     }
 }
 
-/// Tells `sink` of a day in the life of two pools, and adds the same up. The gauges live as long as what is returned.
+/// Tells `sink` of a day in the life of two pools and a shared store, so that every metric of the catalogue has series, and
+/// adds the same up. The gauges live as long as what is returned.
 pub fn workload(sink: impl Sink) -> (Totals, Arc<dyn GaugeSource>) {
     let totals = Totals::new();
     let both = (totals.clone(), sink);
@@ -45,6 +46,8 @@ pub fn workload(sink: impl Sink) -> (Totals, Arc<dyn GaugeSource>) {
             }
         }
     }
+    let store = both.listen_to_process();
+    (1..=40).flat_map(store_events).for_each(|event| store.hear(Moment::START, &event));
     (totals, gauges)
 }
 
@@ -92,17 +95,37 @@ fn events(number: u32) -> Vec<Event<'static>> {
     ]
 }
 
+fn store_events(number: u32) -> Vec<Event<'static>> {
+    let pick = |count: usize| number as usize % count;
+    // Parts of a second that are added up without error in any order.
+    let took = Duration::from_micros(31_250) * number;
+    vec![
+        Event::StoreAsked {
+            operation: StoreOperation::ALL[pick(StoreOperation::ALL.len())],
+            outcome: StoreOutcome::ALL[pick(StoreOutcome::ALL.len())],
+            took,
+        },
+        Event::StoreDegraded { reason: DegradedReason::ALL[pick(DegradedReason::ALL.len())] },
+        Event::StoreRecovered,
+        Event::NewsCame { age: Duration::from_millis(250) * number, clamped: pick(2) == 0 },
+        Event::ShutReasserted,
+    ]
+}
+
 /// Fails unless what was pushed, its names translated, is what a scrape of `totals` would show.
 ///
 /// # Panics
 /// If it is not, or if there is too little of it to mean anything.
 pub fn assert_pushed_as_scraped(collector: &Collector, totals: &Totals) {
-    let translate = |otel: &str| {
-        let mut rows = Metric::ALL.iter().map(|metric| metric.row());
-        rows.find(|row| row.otel == otel).map(|row| row.prometheus)
-    };
     let (pushed, scraped) = (collector.lines(translate), lines_of(&totals.to_prometheus()));
     assert_same(&pushed, &scraped);
+}
+
+/// The Prometheus name of an instrument, as the catalogue has it.
+#[must_use]
+pub fn translate(otel: &str) -> Option<&'static str> {
+    let mut rows = Metric::ALL.iter().map(|metric| metric.row());
+    rows.find(|row| row.otel == otel).map(|row| row.prometheus)
 }
 
 /// Fails unless both have the same lines.

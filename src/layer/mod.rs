@@ -1,0 +1,59 @@
+//! Integrations: the wire tap, which counts the requests that really leave.
+//!
+//! A client or SDK inside an operation may retry by itself. Its requests are then more than the attempts made here, both
+//! layers' retries multiply, and nothing above it can tell. A tap below that layer and above the socket can: it counts a
+//! request for each that passes, in the attempt it passes in. `forbear_wire_requests_total` then shows what left, and an
+//! attempt that sent more than one makes its call count as `forbear_stacked_retries_total{detector="wire"}`, with one
+//! warning for its call site.
+//!
+//! | where | the tap |
+//! |---|---|
+//! | a `tower` service: hyper's client, tonic's channel, `reqwest::Client` | `WireTapLayer` (feature `tower`) |
+//! | a `reqwest-middleware` chain | `ReqwestTap` as its last middleware (feature `reqwest-middleware`) |
+//! | a client of your own | [`request_sent`] where it sends |
+//!
+//! A tap sees what is sent while the operation itself is polled. A worker task that sends for it is not part of it:
+//! [`Attempt::scope`](crate::Attempt::scope) makes a spawned future part of the attempt it is spawned in. What happens below
+//! the tap stays unseen: `reqwest`'s own retries and redirects, a proxy's retries. So does an SDK that owns its client and
+//! lets nobody in. [`guide::stacked_retries`](crate::guide::stacked_retries) lists who retries how often and where to turn
+//! it off.
+//!
+//! An operation that by its nature sends several requests (a token, then the call) is no retry layer: tap only the client
+//! that speaks to the provider.
+
+#[cfg(feature = "reqwest-middleware")]
+mod reqwest_tap;
+#[cfg(feature = "tower")]
+mod tower_tap;
+
+#[cfg(feature = "reqwest-middleware")]
+pub use reqwest_tap::ReqwestTap;
+#[cfg(feature = "tower")]
+pub use tower_tap::{WireTap, WireTapLayer};
+
+/// Counts a request as sent in the attempt that is being polled on this thread; outside of an attempt it does nothing.
+///
+/// For clients that no ready tap fits: call it once for each request, right before it goes out, from inside the operation's
+/// future. It takes no lock and does not allocate.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use forbear::event::{catalogue::Metric, totals::Totals};
+/// # use forbear::{Forbear, Observation, Policy, layer, provider};
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let totals = Totals::new();
+/// # let pool = Forbear::builder().sink(totals.clone()).build()?.pool(provider::generic(), ["files"]).build()?;
+/// # let policy = Policy::interactive(Duration::from_secs(5)).build()?;
+/// let client_that_retries = || async {
+///     layer::request_sent(); // the first fails, and the client sends another
+///     layer::request_sent();
+///     Ok::<_, u16>("done")
+/// };
+/// pool.call(&policy).classify(|_| Observation::ok()).run(|_| client_that_retries()).await.map_err(|e| e.to_string())?;
+/// assert_eq!(totals.count(Metric::WireRequests, "files", &[]), 2);
+/// assert_eq!(totals.count(Metric::StackedRetries, "files", &[("detector", "wire")]), 1);
+/// # Ok(()) }
+/// ```
+pub fn request_sent() {
+    crate::run::request_sent();
+}

@@ -1,0 +1,40 @@
+//! What a call keeps from its first wait or failure on.
+
+use crate::clock::Clock;
+use crate::core::call::{AttemptPlan, Call as Core};
+use crate::core::decide::DelaySource;
+use crate::core::moment::Moment;
+use crate::core::policy::Policy;
+
+/// How far a call has come. Boxed by its call, and made when the call first waits or fails: most calls never do, and
+/// their futures need not hold it.
+pub(super) struct Progress {
+    pub(super) core: Core,
+    /// The last time read from the clock. While nothing was waited for, it is as good as another look.
+    pub(super) now: Moment,
+    /// The attempt under way.
+    pub(super) plan: AttemptPlan,
+    /// Where the wait before the next attempt came from.
+    pub(super) sleep_source: DelaySource,
+}
+
+impl Progress {
+    /// Of a call that arrived at `arrived` and has to wait for its first attempt.
+    pub(super) fn at_gate(policy: &Policy, arrived: Moment) -> Self {
+        let plan = AttemptPlan::first(policy, arrived);
+        Self { core: Core::start(arrived), now: arrived, plan, sleep_source: DelaySource::None }
+    }
+
+    /// Of a call whose first attempt began when it arrived.
+    pub(super) fn in_first_attempt(policy: &Policy, arrived: Moment) -> Self {
+        let mut progress = Self::at_gate(policy, arrived);
+        // A deadline is longer than nothing.
+        let _ = progress.core.begin_attempt(policy, arrived);
+        progress
+    }
+
+    /// Looks at the clock; gives back the time read before.
+    pub(super) fn look_at(&mut self, clock: &Clock) -> Moment {
+        std::mem::replace(&mut self.now, clock.now())
+    }
+}
