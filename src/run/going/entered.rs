@@ -10,14 +10,17 @@ impl<'a> Going<'a> {
     /// Enters the attempt under way until the guard is dropped.
     #[inline]
     pub(in crate::run) fn enter(&self) -> Entered<'_, 'a> {
-        // What a nested call sends, the attempt around it sends.
-        Entered { going: self, outer: (!self.nested).then(|| here::enter(PoolId::of(self.shared()))) }
+        Entered { going: self, outer: here::enter(PoolId::of(self.shared())) }
     }
 
     /// Counts requests a tap saw in the attempt under way. More than one is another layer's retry; a call is counted as
     /// stacked once.
     #[cold]
     fn requests_sent(&self, requests: u32) {
+        if self.nested {
+            // The attempt around it sends them.
+            return here::requests_sent(requests);
+        }
         let shared = self.shared();
         let now = shared.clock().now();
         for _ in 0..requests {
@@ -33,17 +36,15 @@ impl<'a> Going<'a> {
 /// An attempt that is being polled. Leaving it counts what a tap saw meanwhile.
 pub(in crate::run) struct Entered<'s, 'a> {
     going: &'s Going<'a>,
-    outer: Option<Outer>,
+    outer: Outer,
 }
 
 impl Drop for Entered<'_, '_> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(outer) = self.outer.take() {
-            let requests = here::leave(outer);
-            if requests > 0 {
-                self.going.requests_sent(requests);
-            }
+        let requests = here::leave(self.outer);
+        if requests > 0 {
+            self.going.requests_sent(requests);
         }
     }
 }
