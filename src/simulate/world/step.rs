@@ -72,7 +72,8 @@ impl World<'_> {
                 self.tell(going.replica, || Event::GateWaited { waited, result: GateResult::Refused, class });
                 let spent = matches!(class, LimitClass::Daily | LimitClass::Spend);
                 let why = if spent { Refusal::Spent } else { Refusal::Deadline };
-                self.give_up(going, going.core.refused(why, class, retry_at))
+                let refused = going.core.refused(self.policy(going), self.calendar.now(), why, class, retry_at);
+                self.give_up(going, refused)
             }
         }
     }
