@@ -2,7 +2,7 @@
 #![cfg(feature = "cli")]
 
 mod check;
-#[allow(dead_code, reason = "what the test does not look at the command prints")]
+#[allow(dead_code, unreachable_pub, reason = "what the test does not look at the command prints")]
 #[path = "../bench/src/fit/mod.rs"]
 mod fit;
 mod fitting;

@@ -83,7 +83,7 @@ impl ForWindow {
 /// | header cap | 5 min, or the window if that is longer |
 ///
 /// The constants were chosen by simulation on one set of random cases and measured on another; `cargo run --release -p
-/// forbear-bench --features simulate --bin numbers` repeats that.
+/// forbear-bench --bin numbers` repeats that.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Suggestion {

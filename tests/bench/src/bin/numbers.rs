@@ -1,7 +1,7 @@
 //! Do the suggested numbers keep up with the best, and does the check foretell what happens? Exit status 1 if not.
 //!
 //! ```text
-//! cargo run --release -p forbear-bench --features simulate --bin numbers [CASES [SEED]]
+//! cargo run --release -p forbear-bench --bin numbers [CASES [SEED]]
 //! ```
 
 use std::io::{IsTerminal, stderr};
