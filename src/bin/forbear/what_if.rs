@@ -31,9 +31,11 @@ pub(crate) struct WhatIf {
 
 const EXAMPLE: &str = r#"Example: bursts at a provider that grants 60 a minute, retried by numbers made for another
 
-  echo '{"provider": {"requests_per_minute": 60, "algorithm": "fixed_window", "retry_after": "none"},
+  echo '{"provider": {"requests_per_minute": 60, "algorithm": "fixed_window",
+                      "retry_after": "none"},
          "callers": {"arrivals": {"batch": {"size": 100, "every_s": 300}}, "deadline_s": 120},
-         "policy": {"base_s": 1, "attempts": 6}, "gate": "none"}' | forbear what-if --plot what-if.svg
+         "policy": {"base_s": 1, "attempts": 6}, "gate": "none"}' |
+    forbear what-if --plot what-if.svg
 
 The fields and their defaults are those of forbear::simulate::Scenario, as for forbear simulate.
 
