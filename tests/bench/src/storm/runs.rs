@@ -185,9 +185,6 @@ impl Target {
         let rounded = |value: f64| (value * 100.0).round() / 100.0;
         let served = summary.served >= 1.0;
         let most = rounded(summary.floor) + self.above_floor;
-        (
-            served && rounded(summary.requests) <= most + 1e-9,
-            served && rounded(summary.drain) <= self.drain + 1e-9,
-        )
+        (served && rounded(summary.requests) <= most + 1e-9, served && rounded(summary.drain) <= self.drain + 1e-9)
     }
 }

@@ -76,7 +76,10 @@ impl Table<'_> {
             if hits.cells > 0 {
                 let Hits { cells, both, requests, drain } = hits;
                 let name = who.as_str();
-                writeln!(f, "- {name}: {both} of {cells} cells within the target ({requests} by requests, {drain} by time)")?;
+                writeln!(
+                    f,
+                    "- {name}: {both} of {cells} cells within the target ({requests} by requests, {drain} by time)"
+                )?;
             }
         }
         writeln!(f)
