@@ -1,4 +1,5 @@
-//! The recorded and documented answers of `tests/data/vectors.jsonl`, each read by its provider's table.
+//! Answers in `tests/data`, each read by its provider's table: `vectors.jsonl` are recorded and documented ones,
+//! `cases.jsonl` those written to the reading rules, each with the page or issue it follows from.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -85,9 +86,14 @@ fn differences(case: &Case, signal: &Signal) -> String {
     report
 }
 
-#[test]
-fn every_recorded_answer_is_read_as_expected() {
-    let file = include_str!("data/vectors.jsonl");
+/// The level, where a case says which: recorded answers name it for reading only.
+fn level_differs(case: &Case, signal: &Signal) -> Option<String> {
+    let want = case.expect.get("scope")?;
+    let got: Value = signal.scope.map(|scope| scope.as_str()).into();
+    (got != *want).then(|| format!("scope: got {got}, want {want}; "))
+}
+
+fn check(file: &str, count: usize, differences: impl Fn(&Case, &Signal) -> String) {
     let cases: Vec<Case> = file.lines().filter(|line| !line.trim().is_empty()).map(case).collect();
     let mut report = String::new();
     let mut wrong = 0;
@@ -99,5 +105,17 @@ fn every_recorded_answer_is_read_as_expected() {
         }
     }
     assert!(wrong == 0, "{wrong} of {} differ:\n{report}", cases.len());
-    assert_eq!(cases.len(), 287);
+    assert_eq!(cases.len(), count);
+}
+
+#[test]
+fn every_recorded_answer_is_read_as_expected() {
+    check(include_str!("data/vectors.jsonl"), 287, differences);
+}
+
+#[test]
+fn every_answer_written_to_the_rules_is_read_as_expected() {
+    check(include_str!("data/cases.jsonl"), 705, |case, signal| {
+        differences(case, signal) + &level_differs(case, signal).unwrap_or_default()
+    });
 }

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use crate::core::dice::Dice;
+use crate::core::lesson::{Drought, Release};
 use crate::core::merge::{End, Shut, merge};
 use crate::core::moment::Moment;
 use crate::core::pace::Pace;
@@ -32,6 +33,8 @@ const PROBE_EVERY: Duration = Duration::from_secs(300);
 const PROBE_GOOD_AFTER: Duration = Duration::from_millis(1_500);
 /// Strikes are forgotten after this long without a throttle.
 const STRIKES_FADE_AFTER: Duration = Duration::from_secs(120);
+/// What a limit served since it was used up longer ago than this before the pool reopened says nothing of it.
+const OLDEST_LESSON: Duration = Duration::from_secs(150);
 
 /// What the gate does with calls.
 #[derive(Clone, Debug)]
@@ -111,6 +114,9 @@ pub struct Gate {
     last_throttle: Moment,
     floor: Duration,
     supply: Supply,
+    drought: Option<Drought>,
+    /// The last release that ended in a throttle; refusals of what it sent are still counted.
+    release: Option<Release>,
     /// The latest end that was stated since the pool last reopened: an assumed end may cover it for a while, not undo it.
     stated: Option<Shut>,
 }
@@ -127,6 +133,8 @@ impl Gate {
             last_throttle: Moment::START,
             floor,
             supply: Supply::new(),
+            drought: None,
+            release: None,
             stated: None,
         }
     }
@@ -137,22 +145,29 @@ impl Gate {
         self.supply.know(amount, window, replicas);
     }
 
-    /// Tells what an answer says of quotas: of a throttle, how the limit comes back; of a success, when its window ends. To
-    /// be called before [`Gate::throttled`] with the same signal.
-    pub fn read(&mut self, quotas: &Quotas, signal: &Signal, now: Moment, dice: &mut impl Dice) {
+    /// Tells what an answer says of quotas: of a throttle, how the limit comes back; of a success, when its window ends and
+    /// how much of it is left. To be called before [`Gate::throttled`] with the same signal. Returns whether calls may now
+    /// pass sooner than those who wait were told.
+    #[must_use = "those who wait must ask again"]
+    pub fn read(&mut self, quotas: &Quotas, signal: &Signal, now: Moment, dice: &mut impl Dice) -> bool {
         let State::Paced(pace, _) = &mut self.state else {
             self.supply.read(quotas, signal, None, now);
-            return;
+            return false;
         };
         self.supply.read(quotas, signal, pace.window_ends(), now);
         let reading = quotas.iter().find(|reading| is_request_rate(reading));
-        let Some(reading) = reading.filter(|_| !signal.failed) else { return };
+        let Some(reading) = reading.filter(|_| !signal.failed) else { return false };
+        let next_slot = pace.next_slot();
         if pace.is_even() && self.supply.has_much_left(reading) {
             *pace = Pace::new(now, self.supply.plan(), dice);
         }
         if let Some(reset) = reading.reset {
             pace.window_told(now.after(reset), now, dice);
         }
+        if let (true, Some(left), Some(limit)) = (self.supply.is_shared(), reading.remaining, reading.limit) {
+            pace.left_told(left, limit, now, dice);
+        }
+        pace.next_slot() < next_slot
     }
 
     /// What the pool is, or was last, shut for.
@@ -232,12 +247,8 @@ impl Gate {
         if now >= self.last_throttle.after(STRIKES_FADE_AFTER) {
             self.strikes = 0;
         }
-        if let State::Paced(pace, _) = &self.state
-            && let Some(rate) = pace.throttled_at(self.last_shut.unwrap_or_default(), now)
-            && self.supply.learn(rate)
-        {
-            // It served some before it throttled: the guess before was long enough.
-            self.strikes = 0;
+        if !matches!(signal.class, LimitClass::Overload) {
+            self.note_refusal(pass, signal, now);
         }
         self.last_throttle = now;
         let running = match self.state {
@@ -277,6 +288,56 @@ impl Gate {
         Some(merged)
     }
 
+    /// Notes what a throttle tells of the limit: that it is used up, and, if calls were coming back, what it served before.
+    fn note_refusal(&mut self, pass: Pass, signal: &Signal, now: Moment) {
+        match &self.state {
+            State::Flowing => {
+                self.drought = Some(Drought { emptied: pass.at, dry: pass.at });
+                self.release = None;
+            }
+            State::Paced(pace, _) if pass.at >= pace.start() => {
+                let drought = self.drought.filter(|drought| drought.emptied.until(pace.start()) <= OLDEST_LESSON);
+                let Drought { emptied: emptied_before, dry } = drought.unwrap_or(Drought::begun(pace.start()));
+                let release = Release {
+                    emptied_before,
+                    dry,
+                    opened: pace.start(),
+                    sent: pace.total(),
+                    refused: pace.total() - pace.taken_before(pass.at, now),
+                    emptied: pass.at,
+                    told: signal.stated.map(|stated| stated.delay),
+                };
+                if self.supply.would_learn(&release) {
+                    // It served some before it throttled: the guess before was long enough.
+                    self.strikes = 0;
+                }
+                // The others are counted when they are heard of.
+                self.release = Some(Release { refused: 1, ..release });
+            }
+            State::Paced(..) => {}
+            State::Shut { .. } => {
+                if let Some(release) = self.release.as_mut().filter(|release| pass.at >= release.opened) {
+                    release.refused += 1;
+                    release.emptied = release.emptied.min(pass.at);
+                }
+            }
+        }
+    }
+
+    /// How calls come back from now on.
+    fn pace(&mut self, start: Moment, class: LimitClass, dice: &mut impl Dice) -> Pace {
+        // By now all that the last release sent has been refused, or will be served.
+        if let Some(release) = self.release.take() {
+            if self.supply.learn(&release) {
+                self.drought = Some(Drought::begun(release.emptied));
+            } else if let Some(drought) = &mut self.drought {
+                drought.dry = release.emptied;
+            }
+        }
+        let plan = if class == LimitClass::Overload { self.supply.careful_plan() } else { self.supply.plan() };
+        Pace::new(start, plan, dice)
+    }
+
     /// Hears that a request sent under `pass` came back neither throttled nor as a success, or not at all: a probe that
     /// says nothing is given back.
     pub fn unknown(&mut self, pass: Pass, now: Moment) {
@@ -310,7 +371,7 @@ impl Gate {
             State::Paced(_, class) => class,
             State::Flowing => LimitClass::None,
         };
-        self.state = State::Paced(Pace::new(now, self.supply.plan(), dice), class);
+        self.state = State::Paced(self.pace(now, class, dice), class);
     }
 
     /// What time alone has changed.
@@ -323,7 +384,7 @@ impl Gate {
             let reopens_at = probe_good.map_or(shut.until, |good| good.min(shut.until));
             if now >= reopens_at {
                 self.stated = None;
-                self.state = State::Paced(Pace::new(reopens_at, self.supply.plan(), dice), shut.class);
+                self.state = State::Paced(self.pace(reopens_at, shut.class, dice), shut.class);
             }
         }
         if let State::Paced(pace, _) = &mut self.state
@@ -350,7 +411,11 @@ impl Gate {
             (LimitClass::Spend, None) => (ASSUMED_SPEND, End::Assumed),
             (_, Some(stated)) => (stated.min(LONGEST_SHUT), End::Stated),
             (LimitClass::Overload, None) => (self.guess(LONGEST_OVERLOAD_GUESS), End::Guessed),
-            (_, None) => (self.guess(LONGEST_GUESS), End::Guessed),
+            (_, None) => {
+                let again = self.release.as_ref().and_then(|release| self.supply.serves_again(release));
+                let again = again.map_or(Duration::ZERO, |again| now.until(again));
+                (self.guess(LONGEST_GUESS).max(again).min(LONGEST_GUESS), End::Guessed)
+            }
         };
         Shut { until: now.after(wait), class, end }
     }

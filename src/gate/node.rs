@@ -7,7 +7,7 @@ use crate::clock::{Clock, SharedDice};
 use crate::core::gate::{Admission, Gate as Core, Hold, Look, Pass};
 use crate::core::merge::Shut;
 use crate::core::moment::Moment;
-use crate::core::signal::{LimitClass, Signal};
+use crate::core::signal::{LimitClass, Quotas, Signal};
 use crate::event::sink::Listener;
 use crate::event::{Event, GateState, PoolLabels};
 use crate::gate::load::Load;
@@ -136,6 +136,15 @@ impl Node {
     pub(crate) fn with_level(&self, level: usize, change: impl FnOnce(&mut Core)) {
         if let Some(node) = self.path().get(level) {
             change(&mut lock(&node.core));
+        }
+    }
+
+    /// Tells a level (0 = widest) of the path what an answer says of quotas.
+    pub(crate) fn read(&self, level: usize, quotas: &Quotas, signal: &Signal, now: Moment) {
+        if let Some(node) = self.path().get(level)
+            && lock(&node.core).read(quotas, signal, now, &mut &self.trunk.dice)
+        {
+            node.wake_heads();
         }
     }
 

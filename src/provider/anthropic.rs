@@ -91,6 +91,8 @@ const RULES: &Rules = &Rules::of(&[
     &[
         Rule::phrase(&["your organization's", "your organization\u{2019}s"]).scope(Scope::Org),
         Rule::phrase(&["your workspace", "this workspace"]).scope(Scope::Project),
+        // Limits are per class of models: where the model is named, the others may still be asked.
+        Rule::phrase(&["model: claude"]).scope(Scope::Model),
         Rule::word(&["enforced_spend_limit_reached", "billing_error"]).limit(LimitClass::Spend).scope(Scope::Org),
         Rule::phrase(&[
             "you have reached your specified api usage limits",

@@ -42,9 +42,9 @@ pub(super) const OWN_HEADERS: &[Header] = &[
 const HEADERS: &Headers = &Headers::of(&[base::HEADERS, base::X_RATELIMIT, OWN_HEADERS]);
 const FIELDS: &Fields = &Fields::of(&[base::FIELDS, openai::UNIT]);
 const RULES: &Rules = &Rules::of(&[
+    &[Rule::status(&[429]).scope(Scope::Deployment)],
     base::RULES,
     &[
-        Rule::status(&[429]).scope(Scope::Deployment),
         Rule::phrase(&["high demand"]).on(&[429]).limit(LimitClass::Overload),
         // The caller's own purchased capacity.
         Rule::phrase(&["provisioned capacity"]).on(&[429]).limit(LimitClass::TokenThroughput),

@@ -29,7 +29,7 @@ const HEADERS: &Headers =
 const FIELDS: &Fields = &Fields::of(&[
     base::FIELDS,
     &[
-        Field::new("body.__type", Told::Word(leaf::after_hash)),
+        Field::new("body.__type", Told::Word(leaf::exception)),
         Field::new("body.Message", Told::Text),
         Field::new("body.originalStatusCode", Told::OriginalStatus),
         Field::new("body.throttlingException", Told::Error),
@@ -54,6 +54,10 @@ const RULES: &Rules = &Rules::of(&[
         Rule::word(&["ThrottlingException"]).some_limit(),
         Rule::word(&["ThrottlingException"])
             .saying(&["too many requests", "your request rate is too high", "rate exceeded"])
+            .otherwise()
+            .limit(LimitClass::RequestRate),
+        Rule::phrase(&["too many requests, please wait", "your request rate is too high", "rate exceeded"])
+            .on(&[429])
             .otherwise()
             .limit(LimitClass::RequestRate),
         Rule::word(&["ServiceUnavailableException"]).limit(LimitClass::Overload),

@@ -40,10 +40,11 @@ fn without_mark(body: &[u8]) -> &[u8] {
 pub(super) fn document(table: &Table, headers: Option<&HeaderMap>, body: &[u8], facts: &mut Facts) -> bool {
     let begins = matches!(body.first(), Some(b'{' | b'[' | b'"' | b'0'..=b'9' | b'-' | b't' | b'f' | b'n'));
     let Some(document) = begins.then(|| std::str::from_utf8(body).ok()).flatten() else { return false };
-    let start = facts.len();
+    let before = (facts.len(), facts.violated);
     let walk = Walk { table, headers, facts, encoded: 0 }.document(document);
     if walk.is_err() {
-        facts.truncate(start);
+        facts.truncate(before.0);
+        facts.violated = before.1;
     }
     walk.is_ok()
 }
@@ -82,7 +83,7 @@ pub(super) struct Walk<'a> {
 impl Walk<'_> {
     pub(super) fn document(mut self, document: &str) -> Result<(), serde_json::Error> {
         let mut reader = serde_json::Deserializer::from_str(document);
-        At { walk: &mut self, node: ROOT, depth: 0 }.deserialize(&mut reader)?;
+        At { walk: &mut self, node: ROOT, within: Within::Arrays(0) }.deserialize(&mut reader)?;
         reader.end()
     }
 
@@ -95,8 +96,18 @@ impl Walk<'_> {
 struct At<'w, 'a> {
     walk: &'w mut Walk<'a>,
     node: u8,
-    /// Arrays around the document so far; four are unwrapped.
-    depth: u8,
+    within: Within,
+}
+
+/// What a value stands in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    /// The document itself, in so many arrays; four are unwrapped.
+    Arrays(u8),
+    /// An object.
+    Object,
+    /// An array that a path names with `[]`.
+    Elements,
 }
 
 const WRAPPINGS: u8 = 4;
@@ -110,8 +121,15 @@ impl<'de> DeserializeSeed<'de> for At<'_, '_> {
 }
 
 impl At<'_, '_> {
+    /// Whether a path of the table means a value that stands here: an array is no text, and no text an array.
+    fn is_meant(&self) -> bool {
+        self.within != Within::Object || self.walk.table.fields.means_itself(self.node)
+    }
+
     fn leaf(&mut self, scalar: Scalar<'_>) {
-        Leaf { walk: self.walk, node: self.node }.note(scalar);
+        if self.is_meant() {
+            Leaf { walk: self.walk, node: self.node }.note(scalar);
+        }
     }
 }
 
@@ -123,6 +141,10 @@ impl<'de> Visitor<'de> for At<'_, '_> {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        if !self.is_meant() {
+            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            return Ok(());
+        }
         let Self { walk, node, .. } = self;
         let fields = walk.table.fields;
         Leaf { walk, node }.note_presence();
@@ -134,7 +156,7 @@ impl<'de> Visitor<'de> for At<'_, '_> {
                         walk.facts.forget(fields, child, start);
                     }
                     seen |= 1 << child;
-                    map.next_value_seed(At { walk, node: child, depth: WRAPPINGS })?;
+                    map.next_value_seed(At { walk, node: child, within: Within::Object })?;
                 }
                 Found::Part(part) => duration.read(part, map.next_value_seed(Whole)?),
                 Found::Nothing => {
@@ -149,28 +171,29 @@ impl<'de> Visitor<'de> for At<'_, '_> {
     }
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut elements: S) -> Result<(), S::Error> {
-        let Self { walk, node, depth } = self;
-        if node == ROOT && depth >= WRAPPINGS {
-            while elements.next_element::<IgnoredAny>()?.is_some() {}
-            return Ok(());
-        }
-        if node != ROOT {
-            while elements.next_element_seed(At { walk, node, depth: WRAPPINGS })?.is_some() {}
-            return Ok(());
-        }
-        // A wrapping array: the first error in it counts, else the last element.
-        let start = walk.facts.len();
-        loop {
-            let more = if walk.facts.is_error() {
-                elements.next_element::<IgnoredAny>()?.is_some()
-            } else {
-                walk.facts.truncate(start);
-                elements.next_element_seed(At { walk, node, depth: depth + 1 })?.is_some()
-            };
-            if !more {
-                return Ok(());
+        let Self { walk, node, within } = self;
+        match within {
+            Within::Object if walk.table.fields.means_elements(node) => {
+                while elements.next_element_seed(At { walk, node, within: Within::Elements })?.is_some() {}
             }
+            // A wrapping array: the first error in it counts, else the last element.
+            Within::Arrays(depth) if depth < WRAPPINGS => {
+                let (start, within) = (walk.facts.len(), Within::Arrays(depth + 1));
+                loop {
+                    let more = if walk.facts.is_error() {
+                        elements.next_element::<IgnoredAny>()?.is_some()
+                    } else {
+                        walk.facts.truncate(start);
+                        elements.next_element_seed(At { walk, node, within })?.is_some()
+                    };
+                    if !more {
+                        break;
+                    }
+                }
+            }
+            _ => while elements.next_element::<IgnoredAny>()?.is_some() {},
         }
+        Ok(())
     }
 
     fn visit_str<E: Error>(mut self, text: &str) -> Result<(), E> {

@@ -8,7 +8,7 @@ use crate::core::rule::header::{Axis, Header, Headers, Means};
 use crate::core::rule::verdict::{Rule, Rules};
 use crate::core::rule::{Answer, Table};
 use crate::core::signal::{Dimension, LimitClass, Part, QuotaWindow, Scope, TokenKind};
-use crate::provider::headers::duration::reset_seconds;
+use crate::provider::headers::duration::reset;
 use crate::provider::headers::number::amount;
 use crate::provider::{base, body, leaf, prose, usage};
 
@@ -31,16 +31,16 @@ const HEADERS: &Headers = &Headers::of(&[
     &[
         Header::new("x-ratelimit-limit-requests-day", Means::Limit(REQUESTS_DAY, amount)),
         Header::new("x-ratelimit-remaining-requests-day", Means::Remaining(REQUESTS_DAY, amount)),
-        Header::new("x-ratelimit-reset-requests-day", Means::Reset(REQUESTS_DAY, reset_seconds)),
+        Header::new("x-ratelimit-reset-requests-day", Means::Reset(REQUESTS_DAY, reset)),
         Header::new("x-ratelimit-limit-requests-minute", Means::Limit(base::REQUESTS, amount)),
         Header::new("x-ratelimit-remaining-requests-minute", Means::Remaining(base::REQUESTS, amount)),
-        Header::new("x-ratelimit-reset-requests-minute", Means::Reset(base::REQUESTS, reset_seconds)),
+        Header::new("x-ratelimit-reset-requests-minute", Means::Reset(base::REQUESTS, reset)),
         Header::new("x-ratelimit-limit-tokens-minute", Means::Limit(base::TOKENS, amount)),
         Header::new("x-ratelimit-remaining-tokens-minute", Means::Remaining(base::TOKENS, amount)),
-        Header::new("x-ratelimit-reset-tokens-minute", Means::Reset(base::TOKENS, reset_seconds)),
+        Header::new("x-ratelimit-reset-tokens-minute", Means::Reset(base::TOKENS, reset)),
         Header::new("x-ratelimit-limit-tokens-day", Means::Limit(TOKENS_DAY, amount)),
         Header::new("x-ratelimit-remaining-tokens-day", Means::Remaining(TOKENS_DAY, amount)),
-        Header::new("x-ratelimit-reset-tokens-day", Means::Reset(TOKENS_DAY, reset_seconds)),
+        Header::new("x-ratelimit-reset-tokens-day", Means::Reset(TOKENS_DAY, reset)),
     ],
 ]);
 const FIELDS: &Fields = &Fields::of(&[
@@ -53,10 +53,11 @@ const FIELDS: &Fields = &Fields::of(&[
     ],
 ]);
 const RULES: &Rules = &Rules::of(&[
+    &[Rule::status(&[429]).scope(Scope::Org)],
     base::RULES,
     &[
-        Rule::status(&[429]).scope(Scope::Org),
-        Rule::word(&["queue_exceeded", "queue"]).on(&[429, 200]).limit(LimitClass::Overload),
+        // The queue of one model.
+        Rule::word(&["queue_exceeded", "queue"]).on(&[429, 200]).limit(LimitClass::Overload).scope(Scope::Model),
         Rule::word(&["request_quota_exceeded", "token_quota_exceeded"]).on(&[200]).some_limit(),
     ],
 ]);

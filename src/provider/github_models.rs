@@ -24,7 +24,7 @@ pub(super) const TABLE: Table = Table::new("github-models")
 
 const HEADERS: &Headers = &Headers::of(&[base::HEADERS, base::X_RATELIMIT, azure_openai::OWN_HEADERS]);
 const FIELDS: &Fields = &Fields::of(&[base::FIELDS, openai::UNIT]);
-const RULES: &Rules = &Rules::of(&[base::RULES, &[Rule::status(&[429]).scope(Scope::Model)]]);
+const RULES: &Rules = &Rules::of(&[&[Rule::status(&[429]).scope(Scope::Model)], base::RULES]);
 
 const ANSWERS: &[Answer] = &[
     Answer::new(

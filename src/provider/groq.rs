@@ -42,6 +42,7 @@ const HEADERS: &Headers = &Headers::of(&[
 ]);
 const FIELDS: &Fields = &Fields::of(&[base::FIELDS, openai::UNIT]);
 const RULES: &Rules = &Rules::of(&[
+    openai::UNIT_RULES,
     base::RULES,
     &[
         Rule::phrase(&["in organization"]).scope(Scope::Org),

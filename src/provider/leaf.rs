@@ -224,8 +224,16 @@ pub fn word(text: &str) -> &str {
     text
 }
 
-/// What follows the last `#`: `com.amazon.coral#ThrottlingException`.
+/// What follows the last `#`: the problem of `https://iana.org/assignments/http-problem-types#quota-exceeded`.
 #[must_use]
 pub fn after_hash(text: &str) -> &str {
     text.rsplit('#').next().unwrap_or(text)
+}
+
+/// The name of an error as AWS writes it, without the namespace before `#` and the tail after `:`:
+/// `com.amazon.coral#ThrottlingException:http://internal.amazon.com/coral/`.
+#[must_use]
+pub fn exception(text: &str) -> &str {
+    let named = text.split(':').next().unwrap_or(text);
+    after_hash(named).trim_ascii()
 }

@@ -8,7 +8,7 @@ use crate::core::rule::header::{Axis, Header, Headers, Means};
 use crate::core::rule::verdict::{INSIDE_A_SUCCESS, Rule, Rules};
 use crate::core::rule::{Answer, Table};
 use crate::core::signal::{Dimension, LimitClass, Part, QuotaWindow, Scope, TokenKind};
-use crate::provider::headers::duration::{reset, reset_seconds};
+use crate::provider::headers::duration::reset;
 use crate::provider::headers::number::{amount, used_up};
 use crate::provider::{base, body, leaf, usage};
 
@@ -37,16 +37,18 @@ const HEADERS: &Headers = &Headers::of(&[
         Header::new("x-ratelimit-remaining-project-tokens", Means::Remaining(PROJECT_TOKENS, amount)),
         Header::new("x-ratelimit-reset-project-tokens", Means::Reset(PROJECT_TOKENS, reset)),
         Header::new("x-codex-primary-used-percent", Means::Spent(PRIMARY, used_up)),
-        Header::new("x-codex-primary-reset-after-seconds", Means::Reset(PRIMARY, reset_seconds)),
+        Header::new("x-codex-primary-reset-after-seconds", Means::Reset(PRIMARY, reset)),
         Header::new("x-codex-primary-reset-at", Means::LaterReset(PRIMARY, reset)),
         Header::new("x-codex-secondary-used-percent", Means::Spent(SECONDARY, used_up)),
-        Header::new("x-codex-secondary-reset-after-seconds", Means::Reset(SECONDARY, reset_seconds)),
+        Header::new("x-codex-secondary-reset-after-seconds", Means::Reset(SECONDARY, reset)),
         Header::new("x-codex-secondary-reset-at", Means::LaterReset(SECONDARY, reset)),
     ],
 ]);
 
 /// Where the message names no axis, `error.type` is `tokens` or `requests`.
 pub(super) const UNIT: &[Field] = &[Field::new("body.error.type", Told::Unit(leaf::unit))];
+/// In mid-stream that word is the only sign of a limit where the code is missing.
+pub(super) const UNIT_RULES: &[Rule] = &[Rule::word(&["tokens", "requests"]).on(&[INSIDE_A_SUCCESS]).some_limit()];
 
 const FIELDS: &Fields = &Fields::of(&[
     base::FIELDS,
@@ -57,10 +59,15 @@ const FIELDS: &Fields = &Fields::of(&[
         Field::new("body.headers.X-Codex-Primary-Reset-After-Seconds", Told::Reset(PRIMARY, leaf::seconds)),
         Field::new("body.headers.X-Codex-Secondary-Used-Percent", Told::Spent(SECONDARY, leaf::used_up)),
         Field::new("body.headers.X-Codex-Secondary-Reset-After-Seconds", Told::Reset(SECONDARY, leaf::seconds)),
+        Field::new("body.headers.x-codex-primary-used-percent", Told::Spent(PRIMARY, leaf::used_up)),
+        Field::new("body.headers.x-codex-primary-reset-after-seconds", Told::Reset(PRIMARY, leaf::seconds)),
+        Field::new("body.headers.x-codex-secondary-used-percent", Told::Spent(SECONDARY, leaf::used_up)),
+        Field::new("body.headers.x-codex-secondary-reset-after-seconds", Told::Reset(SECONDARY, leaf::seconds)),
     ],
 ]);
 
 const RULES: &Rules = &Rules::of(&[
+    UNIT_RULES,
     base::RULES,
     &[
         Rule::phrase(&["in organization", "your organization"]).scope(Scope::Org),
@@ -70,6 +77,10 @@ const RULES: &Rules = &Rules::of(&[
         Rule::word(&["slow_down"]).on(&[503, INSIDE_A_SUCCESS]).limit(LimitClass::Overload),
         // "Traffic grew too quickly": a ramp limiter, met even within the limits per minute.
         Rule::word(&["slow_down"]).on(&[429]).limit(LimitClass::RequestRate),
+        Rule::word(&["slow_down"])
+            .on(&[INSIDE_A_SUCCESS])
+            .saying(&["traffic grew too quickly"])
+            .limit(LimitClass::RequestRate),
         Rule::word(&["resource_unavailable"]).limit(LimitClass::Overload).scope(Scope::Model),
         // A plan's window of hours or days: not per minute, not per day, not spend.
         Rule::word(&["usage_limit_reached"]).limit(LimitClass::Unknown),

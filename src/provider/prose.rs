@@ -4,6 +4,7 @@
 //! ignored; nothing is guessed from other languages.
 
 mod limits;
+mod terms;
 mod waits;
 mod words;
 

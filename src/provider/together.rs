@@ -44,9 +44,9 @@ const HEADERS: &Headers = &Headers::of(&[
 ]);
 const FIELDS: &Fields = &Fields::of(&[base::FIELDS]);
 const RULES: &Rules = &Rules::of(&[
+    &[Rule::status(&[429, 503]).scope(Scope::Model)],
     base::RULES,
     &[
-        Rule::status(&[429]).scope(Scope::Model),
         Rule::word(&["dynamic_request_limited"]).on(&[429, 200]).limit(LimitClass::RequestRate),
         Rule::word(&["dynamic_token_limited"]).on(&[429, 200]).limit(LimitClass::TokenThroughput),
     ],

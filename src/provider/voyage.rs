@@ -22,7 +22,7 @@ pub(super) const TABLE: Table = Table::new("voyage")
 
 const HEADERS: &Headers = &Headers::of(&[base::HEADERS]);
 const FIELDS: &Fields = &Fields::of(&[base::FIELDS]);
-const RULES: &Rules = &Rules::of(&[base::RULES, &[Rule::status(&[429]).scope(Scope::Org)]]);
+const RULES: &Rules = &Rules::of(&[&[Rule::status(&[429]).scope(Scope::Org)], base::RULES]);
 
 const ANSWERS: &[Answer] = &[
     Answer::new(LimitClass::None, 200, r#"{"object":"list","data":[],"usage":{"total_tokens":1}}"#),

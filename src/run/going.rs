@@ -20,6 +20,7 @@ use crate::run::attempt::Attempt;
 use crate::run::here::{self, Outer, PoolId};
 use crate::run::pool::{Pool, Shared};
 use crate::run::progress::Progress;
+use crate::run::seen::Seen;
 use crate::run::spans::{CallSpans, Queue, Whose};
 
 /// A call under way. Dropped before its end it tells that it was cancelled.
@@ -468,34 +469,6 @@ impl Drop for Entered<'_, '_> {
             if requests > 0 {
                 self.going.requests_sent(requests);
             }
-        }
-    }
-}
-
-/// A throttle whose head was seen while its body is still being read: reported even if the call is dropped.
-pub(super) struct Seen<'s, 'a> {
-    shared: &'a Shared,
-    permit: Option<&'s mut Permit<'a>>,
-    signal: Signal,
-    sent_at: Moment,
-    pub(super) spans: &'s CallSpans,
-}
-
-impl Seen<'_, '_> {
-    /// The call goes on and reports by itself.
-    pub(super) fn forget(&mut self) {
-        self.permit = None;
-    }
-}
-
-impl Drop for Seen<'_, '_> {
-    fn drop(&mut self) {
-        if let Some(permit) = self.permit.take()
-            && self.signal.is_throttle()
-            && self.shared.gated
-        {
-            let now = self.shared.clock().now();
-            permit.throttled(self.shared.level(self.signal.scope), &self.signal, self.sent_at, now);
         }
     }
 }

@@ -21,6 +21,7 @@ mod progress;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 mod scope;
+mod seen;
 mod spans;
 
 pub use attempt::{Attempt, Head, InFlight};

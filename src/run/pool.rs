@@ -237,7 +237,7 @@ impl Shared {
         }
         let level = self.level(signal.scope);
         self.tell_gate_the_limit(level);
-        self.node.with_level(level, |core| core.read(quotas, signal, now, &mut self.dice()));
+        self.node.read(level, quotas, signal, now);
     }
 
     /// Notes readings on the board, and logs limits that are not what they were.

@@ -18,6 +18,8 @@ pub enum Unit {
     OutputTokens,
     /// Requests in flight.
     InFlight,
+    /// Audio seconds, bytes: named, but no class is theirs.
+    Other,
 }
 
 /// The window a limit counts in, as a text names it.
@@ -44,11 +46,13 @@ pub enum Named {
     Nothing,
     /// One axis is named, or the longest-lived of several.
     Limit(LimitClass, Option<TokenKind>),
-    /// Several axes are named and none lives longer: which one was hit is not said.
+    /// An axis without a class is named, or several of which none lives longer: which class was hit is not said.
     Several,
 }
 
-const UNITS: u32 = 6;
+const UNITS: u32 = 7;
+/// Every claim on [`Unit::Other`].
+const OTHERS: u32 = (1 | 1 << UNITS | 1 << (2 * UNITS)) << Unit::Other as u32;
 
 impl Claims {
     /// Nothing is named.
@@ -97,6 +101,13 @@ impl Claims {
     /// long none wins.
     #[must_use]
     pub fn verdict(self) -> Named {
+        let other = self.has(Unit::Other, Span::Short) || self.has(Unit::Other, Span::Unsaid);
+        if other || self.has(Unit::Other, Span::Day) {
+            let known = Self(self.0 & !OTHERS);
+            // A longer-lived limit beside it still wins.
+            let longer_lived = known.has(Unit::Requests, Span::Day) || known.tokens(&[Span::Day]).is_some();
+            return if longer_lived && !self.has(Unit::Other, Span::Day) { known.verdict() } else { Named::Several };
+        }
         if self.names_a_day() {
             let in_a_day = self.tokens(&[Span::Day]);
             let requests = self.has(Unit::Requests, Span::Day);

@@ -1,10 +1,11 @@
 //! What a body told: a short list of facts, none of which holds a byte of it.
 
+use std::cmp::Ordering;
+
 use crate::core::rule::claim::Claims;
 use crate::core::rule::field::{Fields, Told};
 use crate::core::rule::header::{Axis, Listed, When};
 use crate::core::rule::verdict::{RuleSet, Rules};
-use crate::core::signal::LimitClass;
 
 /// What a text told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,13 +49,15 @@ pub(crate) struct Entry {
     pub(crate) fact: Fact,
 }
 
-const CAPACITY: usize = 40;
+/// More facts than this are dropped: a table has at most 96 rows, and errors list a few violations.
+const CAPACITY: usize = 1_024;
+/// Room made when the first fact comes: most errors tell fewer.
+const USUAL: usize = 16;
 
-/// What a body told. A body reader fills it; no allocation, no text.
-#[derive(Debug)]
+/// What a body told. A body reader fills it; no text.
+#[derive(Debug, Default)]
 pub struct Facts {
-    entries: [Entry; CAPACITY],
-    len: usize,
+    entries: Vec<Entry>,
     /// Whether the error stood in a stream that had begun as a success.
     pub(crate) in_stream: bool,
     /// Whether there was anything to read.
@@ -63,48 +66,43 @@ pub struct Facts {
     pub(crate) violated: Listed,
 }
 
-impl Default for Facts {
-    fn default() -> Self {
-        let nothing = Entry { node: 0, row: 0, fact: Fact::Error };
-        Self { entries: [nothing; CAPACITY], len: 0, in_stream: false, any: false, violated: Listed::default() }
-    }
-}
-
 impl Facts {
     /// The row of a text that is the whole body.
     pub(crate) const WHOLE_BODY: u8 = u8::MAX;
 
-    /// Notes a fact; past the capacity of 40 it is dropped.
+    /// Notes a fact.
     pub(crate) fn push(&mut self, node: u8, row: u8, fact: Fact) {
-        if let Some(place) = self.entries.get_mut(self.len) {
-            *place = Entry { node, row, fact };
-            self.len += 1;
+        if self.entries.capacity() == 0 {
+            self.entries.reserve(USUAL);
+        }
+        if self.entries.len() < CAPACITY {
+            self.entries.push(Entry { node, row, fact });
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.len
+        self.entries.len()
     }
 
     /// Forgets everything noted since there were `len` facts.
     pub(crate) fn truncate(&mut self, len: usize) {
-        self.len = self.len.min(len);
+        self.entries.truncate(len);
     }
 
     /// Forgets what was noted at `node` and below it since there were `len` facts: a repeated key counts last.
     pub(crate) fn forget(&mut self, fields: &Fields, node: u8, len: usize) {
         let mut kept = len;
-        for i in len..self.len {
+        for i in len..self.entries.len() {
             if !fields.is_below(self.entries[i].node, node) {
                 self.entries[kept] = self.entries[i];
                 kept += 1;
             }
         }
-        self.len = kept;
+        self.entries.truncate(kept);
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Entry> {
-        self.entries[..self.len].iter()
+        self.entries.iter()
     }
 
     pub(crate) fn is_error(&self) -> bool {
@@ -183,7 +181,12 @@ impl Facts {
                 }
                 _ => None,
             })
-            .min_by_key(|(row, _)| *row)
+            .reduce(|first, next| match next.0.cmp(&first.0) {
+                Ordering::Less => next,
+                // Two statements of one kind: nobody retries earlier than told.
+                Ordering::Equal => (first.0, first.1.or_later(next.1)),
+                Ordering::Greater => first,
+            })
             .map(|(row, when)| (when, fields.rows[usize::from(row)].path))
     }
 
@@ -227,9 +230,4 @@ impl Asked<'_> {
     pub(crate) fn word(&self, word: &[u8]) -> (RuleSet, RuleSet) {
         (self.table.asking_for(word), self.user.asking_for(word))
     }
-}
-
-/// Whether a class is one that a policy can name.
-pub(crate) const fn is_limit(class: LimitClass) -> bool {
-    !matches!(class, LimitClass::None | LimitClass::Unknown)
 }

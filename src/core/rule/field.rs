@@ -95,6 +95,9 @@ struct Node {
     sibling: u8,
     /// The first row that ends here; further ones follow by `next_row`.
     row: u8,
+    /// Whether a path means the value itself, and whether one means its elements (`[]`).
+    itself: bool,
+    elements: bool,
 }
 
 /// The fields of a table as a tree of keys, built when the program is compiled.
@@ -120,8 +123,17 @@ impl Fields {
     #[must_use]
     pub const fn of(lists: &'static [&'static [Field]]) -> Self {
         const NO_FIELD: Field = Field::new("body.", Told::Text);
-        const NO_NODE: Node =
-            Node { path: "", start: 0, end: 0, parent: ROOT, child: NOTHING, sibling: NOTHING, row: NOTHING };
+        const NO_NODE: Node = Node {
+            path: "",
+            start: 0,
+            end: 0,
+            parent: ROOT,
+            child: NOTHING,
+            sibling: NOTHING,
+            row: NOTHING,
+            itself: false,
+            elements: false,
+        };
         let mut fields = Self { rows: [&NO_FIELD; FIELDS], next_row: [NOTHING; FIELDS], nodes: [NO_NODE; NODES] };
         let (mut list, mut count, mut nodes) = (0, 0, 1);
         while list < lists.len() {
@@ -166,11 +178,18 @@ impl Fields {
                     child: NOTHING,
                     sibling: self.nodes[at as usize].child,
                     row: NOTHING,
+                    itself: false,
+                    elements: false,
                 };
                 self.nodes[at as usize].child = child;
                 nodes += 1;
             }
             at = child;
+            if end < bytes.len() && bytes[end] == b'[' {
+                self.nodes[at as usize].elements = true;
+            } else {
+                self.nodes[at as usize].itself = true;
+            }
             start = end;
             while start < bytes.len() && (bytes[start] == b'[' || bytes[start] == b']') {
                 start += 1;
@@ -202,6 +221,18 @@ impl Fields {
             child = candidate.sibling;
         }
         None
+    }
+
+    /// Whether a path means the value at `node` itself.
+    #[inline]
+    pub(crate) fn means_itself(&self, node: u8) -> bool {
+        node == ROOT || self.nodes[usize::from(node)].itself
+    }
+
+    /// Whether a path means the elements of an array at `node`.
+    #[inline]
+    pub(crate) fn means_elements(&self, node: u8) -> bool {
+        self.nodes[usize::from(node)].elements
     }
 
     /// Whether further keys lead on from `node`.

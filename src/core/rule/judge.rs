@@ -1,10 +1,11 @@
 //! From what an answer shows to the limit that was hit, whether waiting can help, and the level it belongs to.
 
+use crate::core::rule::Table;
 use crate::core::rule::claim::Named;
 use crate::core::rule::fact::Facts;
+use crate::core::rule::header::Axis;
 use crate::core::rule::seen::Seen;
 use crate::core::rule::verdict::{INSIDE_A_SUCCESS, Opinion, Rule, Shown};
-use crate::core::rule::{Table, fact};
 use crate::core::signal::{LimitClass, Scope, TokenKind};
 
 /// The judgement on a failed answer.
@@ -16,12 +17,16 @@ pub(crate) struct Judgement {
     pub(crate) ambiguous: bool,
     pub(crate) larger_than_limit: bool,
     pub(crate) scope: Option<Scope>,
-    /// Whether the limit was named, by body or by a header that names it: then an axis of that name counts as exhausted
-    /// even where no header says how much is left on it.
+    /// Whether the axis was named, by body or by a header that names it: then an axis of that name counts as exhausted
+    /// even where no header says how much is left on it. A class that a rule gave names no axis: a ramp limiter and a
+    /// secondary limit count requests, too, but not those of the header.
     pub(crate) named: bool,
     /// Whether nothing told the limit.
     pub(crate) unresolved: bool,
 }
+
+/// Not implemented, version not supported: the same request meets the same answer for ever.
+const NEVER_PASSES: [u16; 2] = [501, 505];
 
 struct State {
     limit: Opinion,
@@ -72,13 +77,12 @@ pub(crate) fn judge(table: &Table, http_status: u16, seen: &Seen, facts: &Facts)
     };
 
     run(&mut state, false);
-    let mut named = matches!(state.limit, Opinion::Limit(..));
+    let mut named = false;
     if state.limit == Opinion::SomeLimit {
-        (state.limit, named) = name_the_limit(table, seen, facts, &mut state.scope);
+        (state.limit, named) = name_the_limit(table, seen, facts);
     }
     if state.limit == Opinion::SomeLimit {
         run(&mut state, true);
-        named = matches!(state.limit, Opinion::Limit(..));
     }
     let (class, token_kind) = match state.limit {
         Opinion::Limit(class, kind) => (class, kind),
@@ -86,8 +90,10 @@ pub(crate) fn judge(table: &Table, http_status: u16, seen: &Seen, facts: &Facts)
     };
     let throttled = class != LimitClass::None;
     let larger_than_limit = throttled && facts.prose().any(|prose| prose.larger_than_limit);
-    let nothing_granted =
-        throttled && (facts.has_zero_limit() || (!facts.in_stream && seen.has_zero_limit(table.headers)));
+    let nothing_granted = throttled && (facts.has_zero_limit() || seen.has_zero_limit(table.headers));
+    if throttled {
+        state.scope = state.scope.or_else(|| level_of_exhausted(table, seen, (class, token_kind)));
+    }
     let beside = Beside { verdict: seen.verdict(), larger_than_limit, nothing_granted };
     conclude(status, (class, token_kind, named), &state, beside)
 }
@@ -108,7 +114,7 @@ pub(crate) fn judge_status(table: &Table, status: u16) -> Judgement {
         }
     }
     let limit = match state.limit {
-        Opinion::Limit(class, kind) => (class, kind, true),
+        Opinion::Limit(class, kind) => (class, kind, false),
         Opinion::SomeLimit | Opinion::NoOpinion => (LimitClass::Unknown, None, false),
     };
     conclude(status, limit, &state, Beside::default())
@@ -136,12 +142,12 @@ fn shows(shown: Shown, table: &Table, seen: &Seen) -> bool {
 
 /// Asks, in this order: the texts and names of the body, its word for the unit, the headers that name an axis, the axes
 /// and policies that are exhausted. The flag tells whether it was named.
-fn name_the_limit(table: &Table, seen: &Seen, facts: &Facts, scope: &mut Option<Scope>) -> (Opinion, bool) {
+fn name_the_limit(table: &Table, seen: &Seen, facts: &Facts) -> (Opinion, bool) {
     let in_text = facts.claims();
     if let Some(opinion) = opinion(in_text.and(facts.unit_beside(in_text)).verdict()) {
         return (opinion, true);
     }
-    let exhausted = exhausted_limit(table, seen, facts, scope);
+    let exhausted = exhausted_limit(table, seen, facts);
     if let Some(Opinion::Limit(class, kind)) = opinion(facts.unit().verdict()) {
         // The unit without a window: an exhausted axis of a day that counts the same tells the window.
         return match exhausted {
@@ -169,34 +175,20 @@ fn opinion(named: Named) -> Option<Opinion> {
 }
 
 /// The limit that exhausted axes and violated policies show; daily beats the rest, and of others that differ none wins.
-fn exhausted_limit(
-    table: &Table,
-    seen: &Seen,
-    facts: &Facts,
-    scope: &mut Option<Scope>,
-) -> Option<(LimitClass, Option<TokenKind>)> {
-    let axes = seen.exhausted(table.headers).map(|(_, axis)| (axis.class, axis.token_kind, axis.scope));
-    let listed = seen
-        .listed
-        .exhausted()
-        .chain(facts.violated.iter())
-        .map(|quota| (quota.class.unwrap_or(LimitClass::Unknown), quota.token_kind, None));
-    let mut found: Option<(LimitClass, Option<TokenKind>)> = None;
-    let mut found_scope = None;
-    for (class, kind, level) in axes.chain(listed) {
-        let together = match found {
-            None => (class, kind),
-            Some(known) => longer_lived(known, (class, kind)),
-        };
-        if together == (class, kind) {
-            found_scope = level;
-        }
-        found = Some(together);
-    }
-    if found.is_some_and(|(class, _)| fact::is_limit(class)) {
-        *scope = scope.or(found_scope);
-    }
-    found
+fn exhausted_limit(table: &Table, seen: &Seen, facts: &Facts) -> Option<Limit> {
+    let axes = seen.exhausted(table.headers).map(|(_, axis)| (axis.class, axis.token_kind));
+    let listed = seen.listed.exhausted().chain(facts.violated.iter());
+    let listed = listed.map(|quota| (quota.class.unwrap_or(LimitClass::Unknown), quota.token_kind));
+    axes.chain(listed).reduce(longer_lived)
+}
+
+/// The level of the exhausted axes that count this limit, where all of them name the same one: the tokens of a project
+/// may be used up while those of its organisation are not.
+fn level_of_exhausted(table: &Table, seen: &Seen, (class, kind): Limit) -> Option<Scope> {
+    let counts = |axis: &&Axis| axis.class == class && axis.token_kind.is_some() == kind.is_some();
+    let mut levels = seen.exhausted(table.headers).map(|(_, axis)| axis).filter(counts).map(|axis| axis.scope);
+    let first = levels.next()??;
+    levels.all(|level| level == Some(first)).then_some(first)
 }
 
 type Limit = (LimitClass, Option<TokenKind>);
@@ -239,7 +231,7 @@ fn conclude(
     let plain_server_error = !throttled && status >= 500;
     let by_limit = match class {
         LimitClass::Spend => false,
-        LimitClass::None => status == 408 || plain_server_error,
+        LimitClass::None => status == 408 || plain_server_error && !NEVER_PASSES.contains(&status),
         _ => true,
     };
     let by_rules = state.retry.unwrap_or(by_limit) && !larger_than_limit && !nothing_granted;

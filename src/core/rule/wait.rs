@@ -59,11 +59,15 @@ fn prose<'a>(table: &'a Table, facts: &'a Facts) -> impl Iterator<Item = (When, 
 
 /// Whether a header of this answer tells when the day's quota of this unit resets.
 fn describes_a_day(table: &Table, seen: &Seen, kind: Option<TokenKind>) -> bool {
-    table.headers.axes.iter().flatten().enumerate().any(|(slot, axis)| {
-        axis.class == LimitClass::Daily
-            && axis.token_kind.is_some() == kind.is_some()
-            && seen.axes[slot].reset.is_some()
-    })
+    let is_that_day = |class: LimitClass, axis_kind: Option<TokenKind>| {
+        class == LimitClass::Daily && axis_kind.is_some() == kind.is_some()
+    };
+    let mut axes = table.headers.axes.iter().flatten().enumerate();
+    axes.any(|(slot, axis)| is_that_day(axis.class, axis.token_kind) && seen.axes[slot].reset.is_some())
+        || seen
+            .listed
+            .exhausted()
+            .any(|quota| quota.reset.is_some() && quota.class.is_some_and(|class| is_that_day(class, quota.token_kind)))
 }
 
 fn reset_of_exhausted(

@@ -16,10 +16,11 @@ pub fn retry_after(value: &[u8]) -> Option<When> {
     })
 }
 
-/// `retry-after-ms`: milliseconds.
+/// `retry-after-ms`: milliseconds, and no date. Of a list the largest member that can be read counts.
 #[must_use]
 pub fn retry_after_ms(value: &[u8]) -> Option<When> {
-    latest_of(value, |member| decimal(member).map(|number| When::after(number.times(1_000_000))))
+    let members = value.split(|&byte| byte == b',').filter_map(decimal);
+    members.map(|number| number.times(1_000_000)).max().map(When::after)
 }
 
 /// A reset: a Go duration, a bare number ([`by_magnitude`]), RFC 3339 or an HTTP date. Of a list the latest that can be
@@ -33,12 +34,6 @@ pub fn reset(value: &[u8]) -> Option<When> {
             .or_else(|| rfc3339(member).map(When::at))
             .or_else(|| http_date(member).map(When::at))
     })
-}
-
-/// A reset that is always seconds from now.
-#[must_use]
-pub fn reset_seconds(value: &[u8]) -> Option<When> {
-    latest_of(value, |member| decimal(member).map(|number| When::after(number.seconds())))
 }
 
 /// A bare number: from 10^12 on milliseconds since the epoch, from 10^9 on seconds since the epoch, else seconds from

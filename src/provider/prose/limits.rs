@@ -2,73 +2,8 @@
 
 use crate::core::rule::claim::{Claims, Span, Unit};
 use crate::provider::headers::number::leading_decimal;
-use crate::provider::prose::words::{Kind, Packed, Word, Words};
-
-/// What a word means for naming a limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Term {
-    Unit(Unit),
-    Side(Unit),
-    Per,
-    /// A slash: "per" only where a window follows it.
-    Slash,
-    Window(Span),
-    /// A week, a month, a year: longer than any class but a plan.
-    LongWindow,
-    /// "hourly", "daily": a window without "per".
-    Adverb(Span),
-    /// A word that names unit and window at once.
-    Both(Unit, Span),
-    Rate,
-    Limit,
-    Requested,
-    TooMany,
-    NumberOf,
-    Concurrent,
-    Number,
-    Other,
-}
-
-macro_rules! terms {
-    ($packed:expr; $($($word:literal)|+ => $term:expr,)*) => {{
-        $($(if $packed == const { Packed::of($word) } { return $term; })+)*
-        Term::Other
-    }};
-}
-
-fn term(word: &Word) -> Term {
-    match word.kind {
-        Kind::Number => return Term::Number,
-        Kind::Slash => return Term::Slash,
-        Kind::Letters(_) => {}
-    }
-    terms! { word.packed();
-        "requests" | "request" | "calls" | "call" | "queries" | "query" | "images" | "image" => Term::Unit(Unit::Requests),
-        "tokens" | "token" => Term::Unit(Unit::Tokens),
-        "input" | "prompt" => Term::Side(Unit::InputTokens),
-        "output" | "completion" | "generated" => Term::Side(Unit::OutputTokens),
-        "per" | "by" => Term::Per,
-        "minute" | "minutes" | "min" | "second" | "seconds" | "sec" | "hour" | "hours" => Term::Window(Span::Short),
-        "day" | "days" => Term::Window(Span::Day),
-        "week" | "weeks" | "month" | "months" | "year" | "years" => Term::LongWindow,
-        "hourly" => Term::Adverb(Span::Short),
-        "daily" => Term::Adverb(Span::Day),
-        "rpm" | "rps" | "rph" | "qpm" | "qps" | "ipm" => Term::Both(Unit::Requests, Span::Short),
-        "rpd" | "qpd" | "ipd" => Term::Both(Unit::Requests, Span::Day),
-        "tpm" | "tps" | "tph" => Term::Both(Unit::Tokens, Span::Short),
-        "tpd" => Term::Both(Unit::Tokens, Span::Day),
-        "itpm" => Term::Both(Unit::InputTokens, Span::Short),
-        "otpm" => Term::Both(Unit::OutputTokens, Span::Short),
-        "itpd" => Term::Both(Unit::InputTokens, Span::Day),
-        "otpd" => Term::Both(Unit::OutputTokens, Span::Day),
-        "rate" => Term::Rate,
-        "limit" | "limits" => Term::Limit,
-        "requested" => Term::Requested,
-        "many" => Term::TooMany,
-        "number" => Term::NumberOf,
-        "concurrent" | "concurrency" | "simultaneous" => Term::Concurrent,
-    }
-}
+use crate::provider::prose::terms::{Term, term};
+use crate::provider::prose::words::{Packed, Word, Words};
 
 /// Listens for limits, word by word.
 #[derive(Debug, Default)]
@@ -84,8 +19,10 @@ pub(super) struct LimitReader {
     per: Option<Option<u64>>,
     /// Whether the unit last heard is followed by "per" at all.
     chain: bool,
-    announced: u8,
+    /// What announced a unit ("too many", "number of"), and for how many words more.
+    announced: Option<(Term, u8)>,
     last: Option<Term>,
+    last_end: usize,
     limit: Option<u64>,
     larger: bool,
     zero: bool,
@@ -98,13 +35,14 @@ impl LimitReader {
             self.unit = None;
             self.window = None;
             self.chain = false;
-            self.announced = 0;
+            self.announced = None;
         }
         if let Term::Number = term {
             self.number(word, text);
         }
         self.name(term, word, text);
         self.last = Some(term);
+        self.last_end = word.end;
     }
 
     fn claim(&mut self, unit: Unit, span: Span) {
@@ -119,9 +57,9 @@ impl LimitReader {
         if let Some((_, age)) = &mut self.window {
             *age += 1;
         }
-        self.announced = self.announced.saturating_sub(1);
+        self.announced = self.announced.and_then(|(by, words)| Some((by, words.checked_sub(1)?)));
         match term {
-            Term::Unit(unit) => self.heard_unit(unit, side),
+            Term::Unit(unit) => self.heard_unit(unit, side, word),
             Term::Side(unit) => {
                 self.side = Some(unit);
                 self.window = self.window.filter(|(_, age)| *age <= 1).map(|(span, _)| (span, 0));
@@ -130,16 +68,18 @@ impl LimitReader {
             Term::Number if per.is_some() => {
                 self.per = Some(leading_decimal(&text[word.start..]).map(|(n, _)| n.whole))
             }
-            Term::Window(span) => {
-                if let Some(count) = per {
-                    self.heard_window(of_length(count, span, word));
-                }
-            }
+            Term::Window(span) => match (per, &mut self.unit) {
+                (Some(count), _) => self.heard_window(of_length(count, span, word)),
+                // "audio seconds per hour": these seconds are what is counted.
+                (None, Some((Unit::Other, age))) => *age = 0,
+                (None, _) => {}
+            },
             Term::Adverb(span) => self.heard_window(span),
-            Term::Both(unit, span) => self.claim(unit, span),
+            // Not in the middle of a word: `10KTPM-200RPM` is the name of a model's alias.
+            Term::Both(unit, span) if word.starts_word => self.claim(unit, span),
             Term::Rate | Term::Limit => self.heard_limit(term),
-            Term::TooMany => self.announced = 3,
-            Term::NumberOf => self.announced = 4,
+            Term::TooMany => self.announced = Some((term, 2)),
+            Term::NumberOf => self.announced = Some((term, 3)),
             Term::Concurrent => self.claim(Unit::InFlight, Span::Unsaid),
             Term::Other if per.is_some_and(|count| count.is_some()) => {
                 // "per 60s": the unit is a letter of its own.
@@ -148,14 +88,14 @@ impl LimitReader {
                 }
             }
             Term::LongWindow => self.unit = None,
-            Term::Number | Term::Requested | Term::Other => {}
+            Term::Both(..) | Term::Number | Term::Requested | Term::Other => {}
         }
         if per.is_some() && self.last == Some(Term::Per) {
             self.heard_per(term);
         }
     }
 
-    fn heard_unit(&mut self, unit: Unit, side: Option<Unit>) {
+    fn heard_unit(&mut self, unit: Unit, side: Option<Unit>, word: &Word) {
         let unit = if unit == Unit::Tokens { side.unwrap_or(unit) } else { unit };
         if let Some((span, age)) = self.window
             && age <= 1
@@ -163,9 +103,14 @@ impl LimitReader {
             self.claim(unit, span);
             self.window = None;
         }
-        // "Too many tokens", "Number of request tokens". "Too many requests" is a reason phrase and names nothing.
-        let is_tokens = unit != Unit::Requests;
-        if self.announced > 0 && is_tokens {
+        let is_named = match self.announced {
+            // "Too many requests" is a reason phrase and names nothing.
+            Some((Term::TooMany, _)) => unit != Unit::Requests,
+            // "Number of concurrent requests" counts what is in flight, "Number of request tokens" tokens.
+            Some((Term::NumberOf, _)) => self.last != Some(Term::Concurrent) && word.is_plural(),
+            _ => false,
+        };
+        if is_named {
             self.claim(unit, Span::Unsaid);
         }
         self.unit = Some((unit, 0));
@@ -209,8 +154,14 @@ impl LimitReader {
         }
     }
 
-    /// "Limit 30000, Requested 61337", "limit: 0".
+    /// "Limit 30000, Requested 61337", "limit: 0". Nothing but a mark stands between word and number.
     fn number(&mut self, word: &Word, text: &[u8]) {
+        let stands_apart = |byte: &u8| !matches!(byte, b' ' | b':' | b'=' | b'~');
+        if !matches!(self.last, Some(Term::Limit | Term::Requested))
+            || text[self.last_end..word.start].iter().any(stands_apart)
+        {
+            return;
+        }
         let Some(number) = count(&text[word.start..]) else { return };
         match self.last {
             Some(Term::Limit) => {

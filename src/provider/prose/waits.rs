@@ -29,7 +29,7 @@ impl WaitReader {
         let packed = word.packed();
         let leads = matches!(
             (self.before, packed),
-            ([TRY, AGAIN] | [_, RETRY], IN | AFTER) | ([_, RESETS | RESET], IN) | ([_, PLEASE | MUST], WAIT)
+            ([TRY, AGAIN] | [_, RETRY], IN | AFTER) | ([_, RESETS | RESET], IN | AFTER) | ([_, PLEASE | MUST], WAIT)
         );
         self.before = [self.before[1], packed];
         if leads { stated(&text[word.end..]) } else { None }

@@ -45,6 +45,11 @@ pub(super) struct Word {
 }
 
 impl Word {
+    /// Whether it ends in an `s`.
+    pub(super) const fn is_plural(&self) -> bool {
+        self.packed() as u8 == b's'
+    }
+
     /// The word in lower case, packed; zero for numbers and slashes.
     pub(super) const fn packed(&self) -> u128 {
         match self.kind {

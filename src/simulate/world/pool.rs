@@ -122,10 +122,13 @@ impl Pool {
     }
 
     /// Notes what an answer says of quotas.
-    pub(super) fn note(&mut self, quotas: &Quotas, signal: &Signal, now: Moment) {
+    pub(super) fn note(&mut self, quotas: &Quotas, signal: &Signal, calendar: &mut Calendar<Happening>) {
+        let now = calendar.now();
         self.board.note(quotas, now);
         self.tell_gate_the_limit();
-        self.gate.read(quotas, signal, now, &mut self.dice);
+        if self.gate.read(quotas, signal, now, &mut self.dice) {
+            self.wake_head(calendar);
+        }
     }
 
     fn tell_gate_the_limit(&mut self) {

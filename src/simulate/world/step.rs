@@ -165,7 +165,7 @@ impl World<'_> {
             }
         }
         if let Some(quotas) = quotas {
-            self.pools[process].note(quotas, signal, now);
+            self.pools[process].note(quotas, signal, &mut self.calendar);
             for reading in quotas.iter() {
                 self.tell(replica, || Event::QuotaRead { reading: *reading });
             }
