@@ -202,9 +202,7 @@ impl Pace {
         }
         let step = self.plan.step();
         if self.next_slot >= self.ends {
-            self.begin_window(self.ends.max(Moment::since_start(
-                now.elapsed_since_start().saturating_sub(step),
-            )));
+            self.begin_window(self.ends.max(Moment::since_start(now.elapsed_since_start().saturating_sub(step))));
         }
         if std::mem::take(&mut self.extends) {
             self.extended_at = Some(now);
@@ -220,8 +218,8 @@ impl Pace {
                 // The longer nothing is throttled, the further off the rate may be.
                 let slots = f64::from(self.total) / SLOTS_UNTIL_BOLDER;
                 let seconds = self.start.until(now).as_secs_f64() / SECONDS_UNTIL_BOLDER;
-                let faster = (FASTER_PER_SLOT * (1.0 + slots))
-                    .min(FASTER_PER_SECOND * step.as_secs_f64() * (1.0 + seconds));
+                let faster =
+                    (FASTER_PER_SLOT * (1.0 + slots)).min(FASTER_PER_SECOND * step.as_secs_f64() * (1.0 + seconds));
                 *interval = interval.div_f64(1.0 + faster).max(*fastest);
                 // Nearly even: a bucket of one has nothing for a slot that comes much too early.
                 self.next_slot.after(step.mul_f64(0.95) + dice.within(step / 10))

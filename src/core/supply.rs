@@ -163,9 +163,12 @@ impl Supply {
         });
         match (self.refill.or(learned), self.lesson) {
             (None, _) => Plan::slow_start(Some(share.interval())),
-            (Some(Refill::AtOnce), _) if share.amount >= 1.0 => {
-                Plan::Window { grant: share.amount as u32, window: share.window, test_in: None, shared: share.replicas > 1 }
-            }
+            (Some(Refill::AtOnce), _) if share.amount >= 1.0 => Plan::Window {
+                grant: share.amount as u32,
+                window: share.window,
+                test_in: None,
+                shared: share.replicas > 1,
+            },
             // The limit that is known is not the one that binds.
             (Some(Refill::Even), Some(Lesson::Even { interval }))
                 if share.replicas <= 1 && interval > share.interval().mul_f64(1.2) =>

@@ -12,6 +12,8 @@ mod link;
 mod listener;
 mod options;
 mod outbox;
+#[cfg(test)]
+mod scripts_tests;
 mod server_clock;
 mod stored;
 
