@@ -3,6 +3,8 @@
 //! [`Gate::take`] must be called again at the moment it names, or when anything was reported; calling it more often is
 //! harmless. Time that passes changes the state only inside these calls.
 
+mod hear;
+
 use std::time::Duration;
 
 use crate::core::dice::Dice;
