@@ -2,31 +2,27 @@
 //!
 //! [`Gate::take`] must be called again at the moment it names, or when anything was reported; calling it more often is
 //! harmless. Time that passes changes the state only inside these calls.
+//!
+//! Beside the three states a pool may have learned how many requests may be under way: that holds calls in any of them.
 
 mod hear;
 
 use std::time::Duration;
 
+pub use crate::core::admission::{Admission, Ask, Hold, Look, Pass};
+use crate::core::ceiling::Ceiling;
 use crate::core::dice::Dice;
+use crate::core::ends::Guess;
+use crate::core::estimate::Estimate;
 use crate::core::lesson::{Drought, Release};
 use crate::core::merge::{End, Shut, merge};
 use crate::core::moment::Moment;
-use crate::core::pace::Pace;
-use crate::core::signal::{LimitClass, Quotas, Signal};
+use crate::core::pace::{NOBODY_WAITS, Pace};
+use crate::core::patience::Patience;
+use crate::core::signal::{Dimension, LimitClass, Quotas, Signal, TokenKind};
 use crate::core::supply::{Supply, is_request_rate};
+use crate::core::tokens::TokenSlots;
 
-/// A stated end further away than this is cut: a hostile or mistaken "one year" must not outlive an hour unprobed.
-const LONGEST_SHUT: Duration = Duration::from_secs(3_600);
-/// Daily limits may reach over a day and a time zone's change.
-const LONGEST_DAILY: Duration = Duration::from_secs(26 * 3_600);
-/// A spend limit whose end nobody stated is looked at again after this.
-const ASSUMED_SPEND: Duration = Duration::from_secs(3_600);
-/// Guessed ends grow from the floor up to this; one window of the usual per-minute limits.
-const LONGEST_GUESS: Duration = Duration::from_secs(60);
-/// Overload passes sooner than a window.
-const LONGEST_OVERLOAD_GUESS: Duration = Duration::from_secs(30);
-/// The shortest guess, where the provider's floor is less.
-const SHORTEST_GUESS: Duration = Duration::from_secs(1);
 /// A shut longer than this is probed.
 const PROBED_ABOVE: Duration = Duration::from_secs(60);
 /// One probe each.
@@ -42,7 +38,7 @@ const OLDEST_LESSON: Duration = Duration::from_secs(150);
 #[derive(Clone, Debug)]
 enum State {
     Flowing,
-    /// Calls come back after a shut for this class.
+    /// Calls come back after a shut for this class, or never had but this pace.
     Paced(Pace, LimitClass),
     Shut {
         shut: Shut,
@@ -61,51 +57,6 @@ enum Probe {
     SentAt(Moment),
 }
 
-/// The gate's answer to a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-#[non_exhaustive]
-pub enum Admission {
-    /// Go.
-    Pass(Pass),
-    /// Not yet.
-    Hold(Hold),
-}
-
-/// Leave to send one request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "the shell makes one per level of a path")]
-pub struct Pass {
-    /// When it was given. It names the round: a report on a request sent before the last shut is no new strike.
-    pub at: Moment,
-    /// Whether this request tests a shut pool.
-    pub probe: bool,
-}
-
-/// Why and until when a call is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "the shell makes one of several levels'")]
-pub struct Hold {
-    /// When to ask again: the next slot, the reopening, or a probe's turn.
-    pub ask_again: Moment,
-    /// What the pool is, or was last, shut for.
-    pub class: LimitClass,
-    /// When the pool reopens, if it is shut: for a caller who cannot wait until then, now is the time to give up.
-    pub shut: Option<Shut>,
-}
-
-/// The gate's state at a moment, for people and gauges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Look {
-    /// Calls pass.
-    Flowing,
-    /// One call per interval passes.
-    Paced(Duration),
-    /// Nobody passes.
-    Shut(Shut),
-}
-
 /// The state of one pool's gate.
 #[derive(Clone, Debug)]
 pub struct Gate {
@@ -116,6 +67,11 @@ pub struct Gate {
     last_throttle: Moment,
     floor: Duration,
     supply: Supply,
+    tokens: TokenSlots,
+    ceiling: Option<Ceiling>,
+    patience: Patience,
+    /// Whether calls are paced by the known limits even when nothing was throttled.
+    cold: bool,
     drought: Option<Drought>,
     /// The last release that ended in a throttle; refusals of what it sent are still counted.
     release: Option<Release>,
@@ -135,16 +91,32 @@ impl Gate {
             last_throttle: Moment::START,
             floor,
             supply: Supply::new(),
+            tokens: TokenSlots::new(),
+            ceiling: None,
+            patience: Patience::new(),
+            cold: false,
             drought: None,
             release: None,
             stated: None,
         }
     }
 
-    /// Tells the pool's limit on requests: `amount` per `window`, shared by `replicas` processes that do not know of each
-    /// other. A pool that was shut is let back in as fast as this allows.
-    pub fn know_limit(&mut self, amount: u64, window: Duration, replicas: u32) {
-        self.supply.know(amount, window, replicas);
+    /// Tells one of the pool's limits on requests or tokens in less than a day: `amount` per `window`, shared by `replicas`
+    /// processes that do not know of each other. A pool that was shut is let back in as fast as this allows.
+    pub fn know_limit(&mut self, dimension: Dimension, amount: u64, window: Duration, replicas: u32) {
+        match dimension {
+            Dimension::Requests => self.supply.know(amount, window, replicas),
+            _ => self.tokens.know(dimension, amount, window, replicas),
+        }
+    }
+
+    /// Paces calls by the known limits from now on, throttled or not; a second's worth of slots that nobody took is saved up.
+    pub fn start_cold(&mut self, now: Moment) {
+        self.cold = true;
+        if matches!(self.state, State::Flowing) {
+            self.tokens.begin(now);
+            self.state = State::Paced(Pace::cold(now, self.supply.cold_plan()), LimitClass::None);
+        }
     }
 
     /// Tells what an answer says of quotas: of a throttle, how the limit comes back; of a success, when its window ends and
@@ -199,19 +171,62 @@ impl Gate {
     pub fn look(&mut self, now: Moment, dice: &mut impl Dice) -> Look {
         self.catch_up(now, dice);
         match &self.state {
-            State::Flowing => Look::Flowing,
+            State::Flowing => match &self.ceiling {
+                // As many pass as come back.
+                Some(ceiling) => Look::Paced(self.patience.usual().unwrap_or(PROBE_GOOD_AFTER) / ceiling.most()),
+                None => Look::Flowing,
+            },
             State::Paced(pace, _) => Look::Paced(pace.interval()),
             State::Shut { shut, .. } => Look::Shut(*shut),
         }
     }
 
-    /// What a call that asks now would be told, without taking a slot.
+    /// How many requests may be under way, if that was learned.
+    #[must_use]
+    pub fn in_flight_limit(&self) -> Option<u32> {
+        self.ceiling.as_ref().map(Ceiling::most)
+    }
+
+    /// Hears how long a request took that was let in and went well.
+    pub fn went_well(&mut self, took: Duration) {
+        self.patience.took(took);
+    }
+
+    /// Whether a call that arrived then, with this deadline, has too little left to be worth an attempt.
+    #[must_use]
+    pub fn is_too_late(&self, arrived: Moment, deadline: Moment, now: Moment) -> bool {
+        self.patience.is_too_late(arrived, deadline, now)
+    }
+
+    /// When a call with so many waiting before it will have come so far that it has too little left, if that can be told:
+    /// how much too late that is. For a caller it is better to be refused now than then.
+    #[must_use]
+    pub fn comes_too_late_by(&self, ahead: usize, arrived: Moment, deadline: Moment, now: Moment) -> Option<Duration> {
+        let State::Paced(pace, _) = &self.state else { return None };
+        let turn = now.after(pace.expected_wait(ahead, now)?);
+        let latest = arrived.until(deadline).saturating_sub(self.patience.least(arrived.until(deadline)));
+        let late = arrived.after(latest).until(turn);
+        (!late.is_zero()).then_some(late)
+    }
+
+    /// Settles what a request that was let in with this estimate used of a side.
+    pub fn settle(&mut self, estimate: Option<Estimate>, kind: TokenKind, used: u64, now: Moment) {
+        if let State::Paced(pace, _) = &self.state {
+            self.tokens.settle(now, estimate.unwrap_or_default(), kind, used, pace.window_ends().is_some());
+        }
+    }
+
+    /// [`Gate::peek_for`] a call with nothing under way.
     pub fn peek(&mut self, now: Moment, dice: &mut impl Dice) -> Admission {
+        self.peek_for(Ask::at(now), dice)
+    }
+
+    /// What a call that asks would be told, without taking a slot.
+    pub fn peek_for(&mut self, ask: Ask, dice: &mut impl Dice) -> Admission {
+        let now = ask.now;
         self.catch_up(now, dice);
+        let hold = |ask_again, class| Admission::Hold(Hold { ask_again, class, shut: None });
         match &self.state {
-            State::Paced(pace, class) if now < pace.next_slot() => {
-                Admission::Hold(Hold { ask_again: pace.next_slot(), class: *class, shut: None })
-            }
             State::Shut { shut, probe } => {
                 let ask_again = match *probe {
                     Probe::DueAt(due) if due <= now => return Admission::Pass(Pass { at: now, probe: true }),
@@ -219,33 +234,74 @@ impl Gate {
                     Probe::SentAt(sent) => sent.after(PROBE_GOOD_AFTER).min(shut.until),
                     Probe::Never => shut.until,
                 };
-                Admission::Hold(Hold { ask_again, class: shut.class, shut: Some(*shut) })
+                return Admission::Hold(Hold { ask_again, class: shut.class, shut: Some(*shut) });
             }
-            _ => Admission::Pass(Pass { at: now, probe: false }),
+            State::Paced(pace, class) => {
+                let slot = pace.next_slot().max(self.tokens.next_slot());
+                if now < slot {
+                    return hold(slot, *class);
+                }
+            }
+            State::Flowing => {}
         }
+        if let Some(ceiling) = &mut self.ceiling
+            && ceiling.holds(ask.in_flight, now)
+        {
+            return hold(ceiling.grows_at(), LimitClass::Concurrency);
+        }
+        Admission::Pass(Pass { at: now, probe: false })
     }
 
-    /// Takes leave to send one request, or says when to ask again (always later than `now`).
+    /// [`Gate::take_for`] a call with nothing under way and no estimate.
     pub fn take(&mut self, now: Moment, dice: &mut impl Dice) -> Admission {
-        let admission = self.peek(now, dice);
+        self.take_for(Ask::at(now), dice)
+    }
+
+    /// Takes leave to send one request, or says when to ask again (always later than now).
+    pub fn take_for(&mut self, ask: Ask, dice: &mut impl Dice) -> Admission {
+        let admission = self.peek_for(ask, dice);
         if let Admission::Pass(pass) = admission {
             match &mut self.state {
-                State::Paced(pace, _) => _ = pace.take(now, dice),
-                State::Shut { probe, .. } if pass.probe => *probe = Probe::SentAt(now),
+                State::Paced(pace, _) => {
+                    pace.take(ask.now, dice);
+                    let at_once = pace.window_ends().is_some();
+                    self.tokens.take(ask.now, ask.estimate.unwrap_or_default(), at_once);
+                }
+                State::Shut { probe, .. } if pass.probe => *probe = Probe::SentAt(ask.now),
                 _ => {}
             }
         }
         admission
     }
 
-    /// Hears that a request sent under `pass` was throttled. Returns the shut if it is new or moved.
-    ///
-    /// A throttle that shuts nothing (the request was larger than the limit) changes nothing.
+    /// [`Gate::throttled_among`], with nothing else under way.
     pub fn throttled(&mut self, pass: Pass, signal: &Signal, now: Moment, dice: &mut impl Dice) -> Option<Shut> {
+        self.throttled_among(1, pass, signal, now, dice)
+    }
+
+    /// Hears that a request sent under `pass` was throttled, one of so many under way at this level and below it. Returns
+    /// the shut if it is new or moved.
+    ///
+    /// A throttle for [too many under way](LimitClass::Concurrency) shuts nothing: it lowers their number. One of a request
+    /// larger than the limit changes nothing.
+    pub fn throttled_among(
+        &mut self,
+        in_flight: u32,
+        pass: Pass,
+        signal: &Signal,
+        now: Moment,
+        dice: &mut impl Dice,
+    ) -> Option<Shut> {
         if !signal.is_throttle() || signal.larger_than_limit {
             return None;
         }
         self.catch_up(now, dice);
+        if signal.class == LimitClass::Concurrency {
+            let others = in_flight.saturating_sub(1);
+            self.ceiling.get_or_insert_with(|| Ceiling::with(others, now)).throttled(pass.at, others, now);
+            self.unknown(pass, now);
+            return None;
+        }
         if now >= self.last_throttle.after(STRIKES_FADE_AFTER) {
             self.strikes = 0;
         }
@@ -263,7 +319,8 @@ impl Gate {
         if new_round || probe_failed {
             self.strikes = self.strikes.saturating_add(1);
         }
-        let news = self.news(signal, now);
+        let learned = self.release.as_ref().and_then(|release| self.supply.serves_again(release));
+        let news = Guess { floor: self.floor, strikes: self.strikes, learned }.news(signal, now);
         let mut merged = merge(running, news, now)?;
         if news.end == End::Stated {
             self.stated = merge(self.stated, news, now);
@@ -307,6 +364,7 @@ impl Gate {
                     sent: pace.total(),
                     refused: pace.total() - pace.taken_before(pass.at, now),
                     emptied: pass.at,
+                    step: pace.even_step(),
                     told: signal.stated.map(|stated| stated.delay),
                 };
                 if self.supply.would_learn(&release) {
@@ -337,6 +395,7 @@ impl Gate {
             }
         }
         let plan = if class == LimitClass::Overload { self.supply.careful_plan() } else { self.supply.plan() };
+        self.tokens.begin(start);
         Pace::new(start, plan, dice)
     }
 
@@ -391,42 +450,20 @@ impl Gate {
         }
         if let State::Paced(pace, _) = &mut self.state
             && pace.is_over(now)
+            && now >= self.tokens.next_slot().after(NOBODY_WAITS)
         {
             self.state = State::Flowing;
+            if self.cold {
+                self.start_cold(now);
+            }
         }
+        self.ceiling.take_if(|ceiling| ceiling.is_over(now));
     }
 
     fn await_next_probe(&mut self, now: Moment) {
         if let State::Shut { probe, .. } = &mut self.state {
             *probe = Probe::DueAt(now.after(PROBE_EVERY));
         }
-    }
-
-    /// The news one throttle is, on its own.
-    fn news(&self, signal: &Signal, now: Moment) -> Shut {
-        let class = signal.class;
-        let stated = signal.stated.map(|stated| stated.delay.max(self.floor));
-        let (wait, end) = match (class, stated) {
-            (LimitClass::Daily, Some(stated)) => (stated.min(LONGEST_DAILY), End::Stated),
-            (LimitClass::Daily, None) => (LONGEST_DAILY, End::Assumed),
-            (LimitClass::Spend, Some(stated)) => (stated.min(LONGEST_SHUT), End::Stated),
-            (LimitClass::Spend, None) => (ASSUMED_SPEND, End::Assumed),
-            (_, Some(stated)) => (stated.min(LONGEST_SHUT), End::Stated),
-            (LimitClass::Overload, None) => (self.guess(LONGEST_OVERLOAD_GUESS), End::Guessed),
-            (_, None) => {
-                let again = self.release.as_ref().and_then(|release| self.supply.serves_again(release));
-                let again = again.map_or(Duration::ZERO, |again| now.until(again));
-                (self.guess(LONGEST_GUESS).max(again).min(LONGEST_GUESS), End::Guessed)
-            }
-        };
-        Shut { until: now.after(wait), class, end }
-    }
-
-    /// A guess that doubles with each strike.
-    fn guess(&self, longest: Duration) -> Duration {
-        let first = self.floor.max(SHORTEST_GUESS);
-        let doublings = self.strikes.saturating_sub(1).min(16);
-        first.saturating_mul(1 << doublings).min(longest)
     }
 }
 

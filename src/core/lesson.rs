@@ -11,7 +11,7 @@ use crate::core::pace::SAME_INSTANT;
 use crate::core::plan::SPREAD;
 
 /// Fewer requests than this say nothing of a window.
-const ENOUGH_TO_TELL: u32 = 4;
+pub(super) const ENOUGH_TO_TELL: u32 = 4;
 /// A window that serves no more than this part of its grant has not begun anew.
 const FEW: u32 = 4;
 /// A bucket that has something now had this many requests at the time it was found empty, or it is no bucket.
@@ -57,6 +57,8 @@ pub(super) struct Release {
     pub(super) refused: u32,
     /// When the first of these was sent: then the limit was used up again.
     pub(super) emptied: Moment,
+    /// How far apart slots were then, if they came evenly.
+    pub(super) step: Option<Duration>,
     /// The wait that was stated then.
     pub(super) told: Option<Duration>,
 }
@@ -90,7 +92,10 @@ impl Release {
         // What was refused before may have been counted: then the limit began to come back after it.
         let since = self.dry.max(self.emptied_before).until(self.emptied);
         // It had nearly the next one: so many and a half, on the average.
-        Some(Lesson::Even { interval: since * 2 / (2 * served + 1) })
+        let on_average = since * 2 / (2 * served + 1);
+        // A small bucket was full for a part of that, and went by how far apart slots were.
+        let interval = self.step.map_or(on_average, |step| (on_average * 2 + step.min(on_average)) / 3);
+        Some(Lesson::Even { interval })
     }
 
     /// When the limit serves again that it used up, to who knows `lesson`.
@@ -129,7 +134,7 @@ mod tests {
 
     fn release(dry: f64, opened: f64, sent: u32, emptied: f64) -> Release {
         let (dry, opened, emptied) = (at(dry), at(opened), at(emptied));
-        Release { emptied_before: at(0.0), dry, opened, sent, refused: 0, emptied, told: None }
+        Release { emptied_before: at(0.0), dry, opened, sent, refused: 0, emptied, step: None, told: None }
     }
 
     #[test]
@@ -144,10 +149,10 @@ mod tests {
     fn a_limit_that_had_something_soon_is_a_bucket_of_the_rate_it_served() {
         assert_eq!(
             release(0.0, 1.0, 8, 2.6).teaches(None),
-            Some(Lesson::Even { interval: Duration::from_millis(325) })
+            Some(Lesson::Even { interval: Duration::from_millis(2_600) * 2 / 17 })
         );
         let one = release(1.0, 3.0, 1, 4.0).teaches(None);
-        assert_eq!(one, Some(Lesson::Even { interval: Duration::from_secs(3) }));
+        assert_eq!(one, Some(Lesson::Even { interval: Duration::from_secs(2) }), "one and a half in three seconds");
     }
 
     #[test]

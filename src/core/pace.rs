@@ -6,7 +6,7 @@
 //! | it refills evenly | one per interval |
 //! | it refills when its window ends | what a window grants, spread over 2 s; then none until the next window |
 //! | nothing | four a second, twice as many each second |
-//! | nothing but the rate at which it served | a little less, up to 1.5 % more with each slot and 4 % each second |
+//! | nothing but the rate at which it served | a little less, up to 1.25 % more with each slot and 4 % each second |
 //!
 //! Where several processes draw on one limit each has its share of it, and answers that tell how much is left say when
 //! others have stopped using theirs.
@@ -22,10 +22,10 @@ const FASTER_EACH: Duration = Duration::from_secs(1);
 /// Two instants in one answer that differ by less are the same: both may be rounded to whole seconds.
 pub(super) const SAME_INSTANT: Duration = Duration::from_millis(1_500);
 /// A learned rate grows by at most this with each slot, and by at most that each second.
-const FASTER_PER_SLOT: f64 = 0.015;
+const FASTER_PER_SLOT: f64 = 0.0125;
 const FASTER_PER_SECOND: f64 = 0.04;
 /// Without a throttle it grows twice as fast after so many slots, three times after as many again; and so by seconds.
-const SLOTS_UNTIL_BOLDER: f64 = 10.0;
+const SLOTS_UNTIL_BOLDER: f64 = 16.0;
 const SECONDS_UNTIL_BOLDER: f64 = 10.0;
 /// So long after its beginning, or after it was extended, everybody has taken what they were to take of a window.
 const SETTLED_AFTER: Duration = Duration::from_millis(2_500);
@@ -38,7 +38,10 @@ const TEST_STEPS: u32 = 4;
 const BY_NEWS: f64 = 1.05;
 /// Whoever waits takes a slot when it comes. One that nobody took for this long, and for another interval, means that
 /// nobody waits.
-const NOBODY_WAITS: Duration = Duration::from_secs(1);
+pub(super) const NOBODY_WAITS: Duration = Duration::from_secs(1);
+
+/// A pool that is paced from the start saves up the slots of this long: a few calls together are no storm.
+const SAVED_UP: Duration = Duration::from_secs(1);
 
 /// The slots of one pool.
 #[derive(Clone, Debug)]
@@ -56,6 +59,8 @@ pub struct Pace {
     allowed: u32,
     /// Slots taken in all.
     total: u32,
+    /// How long slots that nobody took are saved up; such a pace is never over.
+    saves: Duration,
     /// Whether the next slot is one of those that answers said are left in the current window.
     extends: bool,
     /// Whether an answer told of the current window.
@@ -76,15 +81,20 @@ impl Pace {
     pub(super) fn new(start: Moment, plan: Plan, dice: &mut impl Dice) -> Self {
         // Replicas that were told the same end do not start in the same instant.
         let next_slot = start.after(dice.within(plan.first_within()));
+        Self { next_slot, ..Self::with(start, plan) }
+    }
+
+    fn with(start: Moment, plan: Plan) -> Self {
         let mut pace = Self {
             plan,
             start,
-            next_slot,
+            next_slot: start,
             mark: start,
             ends: Moment::NEVER,
             taken: 0,
             allowed: 0,
             total: 0,
+            saves: Duration::ZERO,
             extends: false,
             answered: false,
             extended_at: None,
@@ -92,6 +102,11 @@ impl Pace {
         };
         pace.begin_window(start);
         pace
+    }
+
+    /// The pace of a pool that was not shut: the first slot is now, and slots of a second are saved up.
+    pub(super) fn cold(start: Moment, plan: Plan) -> Self {
+        Self { next_slot: start, saves: SAVED_UP, ..Self::with(start, plan) }
     }
 
     /// When the next slot is.
@@ -112,6 +127,14 @@ impl Pace {
     /// Whether slots come evenly.
     pub(super) const fn is_even(&self) -> bool {
         matches!(self.plan, Plan::Even { .. })
+    }
+
+    /// How far apart slots are, if they come evenly, or nearly so.
+    pub(super) const fn even_step(&self) -> Option<Duration> {
+        match self.plan {
+            Plan::Even { interval, .. } | Plan::Learned { interval, .. } => Some(interval),
+            Plan::Window { .. } | Plan::SlowStart { .. } => None,
+        }
     }
 
     /// When the first slot could be taken.
@@ -194,6 +217,23 @@ impl Pace {
         self.next_slot = at.after(dice.within(SPREAD / 2));
     }
 
+    /// How long until the turn of somebody with so many before him, if that can be told.
+    pub(super) fn expected_wait(&self, ahead: usize, now: Moment) -> Option<Duration> {
+        let ahead = u32::try_from(ahead).unwrap_or(u32::MAX);
+        let first = now.until(self.next_slot);
+        match self.plan {
+            Plan::SlowStart { .. } => None,
+            Plan::Even { interval, .. } | Plan::Learned { interval, .. } => {
+                Some(first.saturating_add(interval.saturating_mul(ahead)))
+            }
+            Plan::Window { grant, window, .. } => {
+                let left = if self.next_slot < self.ends { self.allowed.saturating_sub(self.taken) } else { 0 };
+                let Some(later) = ahead.checked_sub(left) else { return Some(first + self.plan.step() * ahead) };
+                Some(now.until(self.ends).saturating_add(window.saturating_mul(later / grant.max(1))))
+            }
+        }
+    }
+
     /// Takes the next slot if it has come. Slots that nobody took are not saved up.
     pub fn take(&mut self, now: Moment, dice: &mut impl Dice) -> bool {
         self.speed_up(now);
@@ -232,14 +272,27 @@ impl Pace {
                 } else if self.taken >= self.allowed {
                     self.ends.after(dice.within(step))
                 } else if self.taken >= *grant || self.extended_at.is_some() {
-                    let tests = self.extensions == 0 || !self.answered;
-                    self.next_slot.after(if tests { step * TEST_STEPS } else { step })
+                    let gap = if *shared && self.answered {
+                        step
+                    } else {
+                        // A grant that turns out too small may be much too small.
+                        let doublings = if *shared { 0 } else { self.mark.after(SPREAD).until(now).as_secs() };
+                        step * TEST_STEPS / (1 << doublings.min(16))
+                    };
+                    self.next_slot.after(gap.max(SHORTEST_STEP))
                 } else {
                     // Within its own cell of an even grid: gaps are random, drift is none.
                     self.mark.after(step * self.taken + dice.within(step))
                 }
             }
         };
+        if !self.saves.is_zero() {
+            // A slow pool saves nothing up: its limit may hold no more than one request.
+            let saved = self.saves.saturating_sub(step);
+            let earliest = now.after(step).elapsed_since_start().saturating_sub(saved);
+            self.next_slot = on_time.max(Moment::since_start(earliest));
+            return true;
+        }
         // A slot that is taken late does not move the next one, but no more than that one is made up for.
         self.next_slot = on_time.max(now.after(step / 2)).max(now.after(Duration::from_nanos(1)));
         true
@@ -249,11 +302,15 @@ impl Pace {
     #[must_use]
     pub fn is_over(&mut self, now: Moment) -> bool {
         self.speed_up(now);
-        now >= self.next_slot.after(self.plan.step().max(NOBODY_WAITS))
+        self.saves.is_zero() && now >= self.next_slot.after(self.plan.step().max(NOBODY_WAITS))
     }
 
     fn begin_window(&mut self, begins: Moment) {
         let Plan::Window { grant, window, test_in, .. } = &mut self.plan else { return };
+        if test_in.is_some() && self.taken > *grant {
+            // It was tested to the window's end in vain.
+            (*grant, *test_in) = (self.taken, Some(0));
+        }
         // One step later each time: where a window slides, no slot comes before its forerunner has left it.
         let step = SPREAD.min(*window / 4) / (*grant).max(1);
         (self.mark, self.ends) = (begins, begins.after(*window + step));

@@ -8,11 +8,11 @@
 
 use std::time::Duration;
 
-use crate::core::lesson::{Lesson, Release};
+use crate::core::lesson::{ENOUGH_TO_TELL, Lesson, Release};
 use crate::core::moment::Moment;
 use crate::core::pace::SAME_INSTANT;
 use crate::core::plan::{Plan, SLOWEST_START, WINDOWS_PER_TEST};
-use crate::core::signal::{Dimension, QuotaReading, QuotaWindow, Quotas, Signal};
+use crate::core::signal::{Dimension, LimitClass, QuotaReading, QuotaWindow, Quotas, Signal, TokenKind};
 
 /// What several processes leave unused together, so that those whose slots meet by chance are not refused for it.
 const ROOM_FOR_CHANCE: f64 = 0.95;
@@ -91,6 +91,8 @@ impl Supply {
     pub(super) fn learn(&mut self, release: &Release) -> bool {
         let lesson = release.teaches(self.lesson);
         match (lesson, self.lesson) {
+            // A limit that was told is not doubted for a few.
+            (Some(Lesson::Even { .. }), _) if self.share.is_some() && release.served() < ENOUGH_TO_TELL => {}
             (Some(lesson), _) => self.lesson = Some(lesson),
             // In vain for as long as this: it is not as it was.
             (None, Some(Lesson::Even { interval })) if release.drought() > interval * IN_VAIN => self.lesson = None,
@@ -117,7 +119,10 @@ impl Supply {
             return;
         }
         let slot = self.share.map_or(Duration::ZERO, |share| share.interval());
-        let spent = quotas.iter().find(|reading| is_request_rate(reading) && reading.remaining == Some(0));
+        let spent = quotas.iter().find(|reading| match throttle.class {
+            LimitClass::TokenThroughput => counts_tokens_of(reading, throttle.token_kind),
+            _ => is_request_rate(reading) && reading.remaining == Some(0),
+        });
         if let (None, Some(whole_in)) = (self.refill, spent.and_then(|reading| reading.reset)) {
             // The second half: a bucket of one request is whole again with its next request.
             let even = next < now.after(whole_in) || whole_in <= slot + SAME_INSTANT;
@@ -136,6 +141,12 @@ impl Supply {
             self.refill = Some(Refill::AtOnce);
         }
         much
+    }
+
+    /// How slots should follow each other in a pool that was not throttled yet: as if its limit refilled evenly. Where only
+    /// tokens are limited they alone decide.
+    pub(super) fn cold_plan(&self) -> Plan {
+        self.share.map_or(Plan::even(Duration::ZERO), |share| share.even())
     }
 
     /// How slots should follow each other when it was not the limit that shut the pool.
@@ -178,6 +189,16 @@ impl Supply {
             (Some(_), _) => share.even(),
         }
     }
+}
+
+/// Whether it is the limit on tokens of this side that a pool is paced by.
+fn counts_tokens_of(reading: &QuotaReading, kind: Option<TokenKind>) -> bool {
+    let dimension = match kind {
+        Some(TokenKind::Input) => Dimension::InputTokens,
+        Some(TokenKind::Output) => Dimension::OutputTokens,
+        _ => Dimension::Tokens,
+    };
+    reading.dimension == dimension && reading.window != QuotaWindow::Day
 }
 
 /// Whether it is the limit on requests that paces a pool.

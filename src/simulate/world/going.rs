@@ -33,6 +33,8 @@ pub(super) struct Going {
     pub(super) cut: Moment,
     /// Whether the attempt under way tests a shut pool.
     pub(super) probe: bool,
+    /// Whether it had to ask, and was let in.
+    pub(super) let_in: bool,
     /// What the request under way is going to be answered.
     pub(super) answer: Option<Answer>,
     /// How often the client below has repeated the request of this attempt.
@@ -54,6 +56,7 @@ impl Going {
             place: None,
             cut: Moment::NEVER,
             probe: false,
+            let_in: false,
             answer: None,
             resent: 0,
         }

@@ -135,7 +135,11 @@ impl<'a> World<'a> {
         let known = if plan.fleet_known { processes } else { 1 };
         let pool = |number: u32| {
             let dice = plan.chance.dice(Purpose::Engine, number.into());
-            Pool::new(number as usize, plan.gate != GateMode::None, &plan.configured, known, dice)
+            let mut pool = Pool::new(number as usize, plan.gate != GateMode::None, &plan.configured, known, dice);
+            if plan.cold_start && pool.gated {
+                pool.start_cold(Moment::START);
+            }
+            pool
         };
         let arrivals_dice = plan.chance.dice(Purpose::Arrivals, 0);
         let arrivals =

@@ -4,20 +4,23 @@
 //! timers there: a woken waiter is a [`Happening::Turn`] that happens now, a timer is a [`Happening::Timer`] that happens
 //! then. The head alone has a timer; it looks after those whose deadline comes first.
 
+use std::time::Duration;
+
 use crate::core::budget::{Budget, BudgetSettings};
 use crate::core::dice::SeededDice;
-use crate::core::gate::{Admission, Gate, Hold, Look, Pass};
+use crate::core::estimate::Estimate;
+use crate::core::gate::{Admission, Ask, Gate, Hold, Look, Pass};
 use crate::core::limit::Limit;
 use crate::core::merge::Shut;
 use crate::core::moment::Moment;
 use crate::core::quota_board::QuotaBoard;
-use crate::core::signal::{LimitClass, Quotas, Signal};
+use crate::core::signal::{LimitClass, Quotas, Signal, TokenKind};
 use crate::simulate::calendar::Calendar;
 use crate::simulate::world::Happening;
 use crate::simulate::world::queue::{Place, Queue};
 
 /// The least time a throttle shuts a gate: that of most providers' tables.
-const SHUT_FLOOR: std::time::Duration = std::time::Duration::from_secs(1);
+const SHUT_FLOOR: Duration = Duration::from_secs(1);
 
 /// One process's pool.
 #[derive(Debug)]
@@ -66,6 +69,23 @@ struct Timer {
     noted_for: Moment,
     /// When it is due, which may be later.
     due: Moment,
+}
+
+/// A call that asks for its turn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asking {
+    /// Its place in the queue.
+    pub(super) place: Place,
+    /// Its slot among the calls.
+    pub(super) slot: usize,
+    /// When it arrived.
+    pub(super) arrived: Moment,
+    /// When it must end.
+    pub(super) deadline: Moment,
+    /// What it is expected to use.
+    pub(super) estimate: Option<Estimate>,
+    /// Whether it has had no attempt yet.
+    pub(super) first: bool,
 }
 
 /// What a call is told that asks for its turn.
@@ -132,24 +152,46 @@ impl Pool {
     }
 
     fn tell_gate_the_limit(&mut self) {
-        if let Some((amount, window)) = self.board.request_limit() {
-            self.gate.know_limit(amount, window, self.replicas);
+        for (dimension, amount, window) in self.board.limits_below_a_day() {
+            self.gate.know_limit(dimension, amount, window, self.replicas);
         }
     }
 
-    /// A call that waits at `place` until `deadline` asks for its turn.
-    pub(super) fn poll(
-        &mut self,
-        place: Place,
-        slot: usize,
-        deadline: Moment,
-        calendar: &mut Calendar<Happening>,
-    ) -> Turn {
+    /// Paces calls by the limits it knows, from now on.
+    pub(super) fn start_cold(&mut self, now: Moment) {
+        self.gate.start_cold(now);
+        self.barred = true;
+    }
+
+    /// Settles what a request that was let in with this estimate used of a side.
+    pub(super) fn settle(&mut self, estimate: Option<Estimate>, kind: TokenKind, used: u64, now: Moment) {
+        if self.barred {
+            self.gate.settle(estimate, kind, used, now);
+        }
+    }
+
+    /// A request is no longer under way.
+    pub(super) fn leave_flight(&mut self, calendar: &mut Calendar<Happening>) {
+        self.in_flight -= 1;
+        if self.gate.in_flight_limit().is_some() {
+            self.wake_head(calendar);
+        }
+    }
+
+    /// A call asks for its turn.
+    pub(super) fn poll(&mut self, asking: &Asking, calendar: &mut Calendar<Happening>) -> Turn {
+        let Asking { place, slot, arrived, deadline, estimate, first } = *asking;
         let now = calendar.now();
+        if first
+            && !self.queue.has(place)
+            && let Some(late) = self.gate.comes_too_late_by(self.queue.len(), arrived, deadline, now)
+        {
+            return Turn::Refused { class: self.gate.held_for(), retry_at: Some(now.after(late)) };
+        }
         loop {
             let is_head = self.queue.head_is(place);
-            let in_time = now < deadline;
-            let hold = match self.ask(now, is_head && in_time) {
+            let in_time = now < deadline && !self.gate.is_too_late(arrived, deadline, now);
+            let hold = match self.ask(now, is_head && in_time, estimate) {
                 Admission::Pass(pass) if is_head && in_time => {
                     self.leave(place, calendar);
                     return Turn::Passed { probe: pass.probe };
@@ -206,12 +248,22 @@ impl Pool {
         calendar: &mut Calendar<Happening>,
     ) -> Option<Shut> {
         let now = calendar.now();
-        let shut = self.gate.throttled(pass, signal, now, &mut self.dice)?;
+        let shut = self.gate.throttled_among(self.in_flight, pass, signal, now, &mut self.dice);
+        if shut.is_none() && self.gate.in_flight_limit().is_some() {
+            self.barred = true;
+            self.wake_head(calendar);
+        }
+        let shut = shut?;
         self.has_shut = true;
         self.barred = true;
         self.wake_whose_deadline_comes_by(if shut.is_hard() { Moment::NEVER } else { shut.until }, calendar);
         self.wake_head(calendar);
         Some(shut)
+    }
+
+    /// Hears how long a request took that was let in and went well.
+    pub(super) fn went_well(&mut self, took: Duration) {
+        self.gate.went_well(took);
     }
 
     /// Hears that a probe succeeded. Returns whether that reopened the gate.
@@ -231,13 +283,14 @@ impl Pool {
     }
 
     /// Asks the gate, and takes a slot if one is free and `take` is set. A gate that flows bars nobody any more.
-    fn ask(&mut self, now: Moment, take: bool) -> Admission {
-        let mut admission = self.gate.peek(now, &mut self.dice);
+    fn ask(&mut self, now: Moment, take: bool, estimate: Option<Estimate>) -> Admission {
+        let ask = Ask::at(now).with_in_flight(self.in_flight).with_estimate(estimate);
+        let mut admission = self.gate.peek_for(ask, &mut self.dice);
         if matches!(admission, Admission::Hold(_)) {
             return admission;
         }
         if take {
-            admission = self.gate.take(now, &mut self.dice);
+            admission = self.gate.take_for(ask, &mut self.dice);
         }
         if self.gate.look(now, &mut self.dice) == Look::Flowing {
             self.barred = false;
@@ -254,7 +307,7 @@ impl Pool {
         if !was_head {
             return;
         }
-        let waits = match self.ask(calendar.now(), false) {
+        let waits = match self.ask(calendar.now(), false, None) {
             Admission::Hold(hold) => self.wake_head_at(hold.ask_again, calendar),
             _ => false,
         };

@@ -37,6 +37,11 @@ impl Queue {
         self.deadlines.insert((deadline, place));
     }
 
+    /// Whether somebody waits at `place`.
+    pub(super) fn has(&self, place: Place) -> bool {
+        self.waiters.contains_key(&place)
+    }
+
     /// Whether nobody is before `place`.
     pub(super) fn head_is(&self, place: Place) -> bool {
         self.waiters.first_key_value().is_none_or(|(&head, _)| place <= head)

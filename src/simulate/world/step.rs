@@ -19,13 +19,14 @@ use crate::core::dice::Dice;
 use crate::core::gate::Pass;
 use crate::core::moment::Moment;
 use crate::core::policy::Policy;
+use crate::core::refusal::Refusal;
 use crate::core::signal::{LimitClass, Quotas, Signal, TokenKind};
 use crate::event::{Event, GateResult, GateState};
 use crate::simulate::plan::ClassPlan;
 use crate::simulate::provider::no_answer;
 use crate::simulate::scenario::GateMode;
 use crate::simulate::world::going::Going;
-use crate::simulate::world::pool::Turn;
+use crate::simulate::world::pool::{Asking, Turn};
 use crate::simulate::world::{Happening, NEWS_TRAVELS, News, World};
 
 impl World<'_> {
@@ -34,7 +35,7 @@ impl World<'_> {
         let process = self.process(going.replica);
         going.since = self.calendar.now();
         if self.pools[process].flows() {
-            going.probe = false;
+            (going.probe, going.let_in) = (false, false);
             return self.begin(going, slot);
         }
         let place = self.pools[process].queue.place(going.core.started());
@@ -45,15 +46,22 @@ impl World<'_> {
     /// Asks for its turn from its place in the queue.
     pub(super) fn take_turn(&mut self, going: &mut Going, slot: usize) -> bool {
         let Some(place) = going.place else { return true };
-        let deadline = going.core.deadline(self.policy(going));
+        let asking = Asking {
+            place,
+            slot,
+            arrived: going.core.started(),
+            deadline: going.core.deadline(self.policy(going)),
+            estimate: going.estimate,
+            first: going.core.attempts() == 0,
+        };
         let process = self.process(going.replica);
-        let turn = self.pools[process].poll(place, slot, deadline, &mut self.calendar);
+        let turn = self.pools[process].poll(&asking, &mut self.calendar);
         let waited = going.since.until(self.calendar.now());
         match turn {
             Turn::Waits => true,
             Turn::Passed { probe } => {
                 going.place = None;
-                going.probe = probe;
+                (going.probe, going.let_in) = (probe, true);
                 going.core.waited(DelaySource::Gate, waited);
                 let result = GateResult::Admitted;
                 self.tell(going.replica, || Event::GateWaited { waited, result, class: LimitClass::None });
@@ -62,7 +70,9 @@ impl World<'_> {
             Turn::Refused { class, retry_at } => {
                 going.place = None;
                 self.tell(going.replica, || Event::GateWaited { waited, result: GateResult::Refused, class });
-                self.give_up(going, going.core.refused(class, retry_at))
+                let spent = matches!(class, LimitClass::Daily | LimitClass::Spend);
+                let why = if spent { Refusal::Spent } else { Refusal::Deadline };
+                self.give_up(going, going.core.refused(why, class, retry_at))
             }
         }
     }
@@ -161,6 +171,9 @@ impl World<'_> {
         if !signal.failed {
             let sides = [(TokenKind::Input, going.cost.input_tokens), (TokenKind::Output, going.cost.output_tokens)];
             for (kind, tokens) in sides {
+                if going.let_in {
+                    self.pools[process].settle(going.estimate, kind, tokens, now);
+                }
                 self.tell(replica, || Event::TokensUsed { kind, tokens });
             }
         }
@@ -184,6 +197,9 @@ impl World<'_> {
         }
         let policy = self.policy(going);
         if !signal.failed {
+            if going.let_in {
+                self.pools[process].went_well(began.until(now));
+            }
             if going.probe && self.pools[process].probe_succeeded(began, &mut self.calendar) {
                 self.tell(replica, || Event::GateReopened { state: GateState::Paced });
             }
@@ -258,7 +274,7 @@ impl World<'_> {
         if std::mem::take(&mut going.probe) {
             pool.probe_unknown(going.since, &mut self.calendar);
         }
-        pool.in_flight -= 1;
+        pool.leave_flight(&mut self.calendar);
     }
 
     /// The call has succeeded, with the attempt that began then.
