@@ -17,14 +17,7 @@ use std::time::Duration;
 use crate::core::merge::{End, Shut, merge};
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
-use crate::store::news::{Phase, Stamp, clamp};
-
-/// A throttle this long ago says nothing about now.
-pub(crate) const OLDEST_REPORT: Duration = Duration::from_secs(30);
-/// Strikes are forgotten after this long without a throttle.
-pub(crate) const STRIKES_FADE_AFTER: Duration = Duration::from_secs(120);
-/// How long an entry is kept after its end: the memory of strikes.
-pub(crate) const KEPT_AFTER_END: Duration = Duration::from_secs(600);
+use crate::store::news::{OLDEST_REPORT, Phase, STRIKES_FADE_AFTER, Stamp, clamp};
 
 /// One pool's entry. Times are the server's, as time since its epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

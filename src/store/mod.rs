@@ -7,6 +7,7 @@
 //! Clocks do not travel, durations do: an end is "so long from now" on the wire and becomes a [`Moment`] of the own clock
 //! when it arrives. A late delivery makes a shut longer, never shorter.
 
+#[cfg(test)]
 pub(crate) mod entry;
 pub(crate) mod news;
 pub(crate) mod redis;
@@ -48,6 +49,12 @@ pub(crate) trait Hears: Send + Sync {
 
     /// A number that moves when calls arrive: an idle pool is not asked about.
     fn activity(&self) -> u32;
+}
+
+/// Who is told of the fleet itself.
+pub(crate) trait Fleet: Send + Sync {
+    /// The number of live replicas is another than before.
+    fn replicas_changed(&self);
 }
 
 /// A pool's way to the store. Dropping it ends the subscription.

@@ -32,6 +32,13 @@ pub(crate) const LONGEST_SHUT: Duration = Duration::from_secs(3_600);
 /// A day, and a change of time.
 pub(crate) const LONGEST_DAILY: Duration = Duration::from_secs(26 * 3_600);
 
+/// A throttle this long ago says nothing about now.
+pub(crate) const OLDEST_REPORT: Duration = Duration::from_secs(30);
+/// Strikes are forgotten after this long without a throttle.
+pub(crate) const STRIKES_FADE_AFTER: Duration = Duration::from_secs(120);
+/// How long an entry is kept after its end: the memory of strikes.
+pub(crate) const KEPT_AFTER_END: Duration = Duration::from_secs(600);
+
 /// How far a pool is on its way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {

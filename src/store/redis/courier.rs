@@ -21,8 +21,9 @@ use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
 use crate::event::Event;
 use crate::event::words::StoreOperation;
-use crate::store::entry::{KEPT_AFTER_END, OLDEST_REPORT, STRIKES_FADE_AFTER};
-use crate::store::news::{LONGEST_DAILY, LONGEST_SHUT, Line, end_word};
+use crate::store::news::{
+    KEPT_AFTER_END, LONGEST_DAILY, LONGEST_SHUT, Line, OLDEST_REPORT, STRIKES_FADE_AFTER, end_word,
+};
 use crate::store::redis::ask::Unanswered;
 use crate::store::redis::breaker::jittered;
 use crate::store::redis::hub::Hub;
@@ -213,7 +214,12 @@ async fn say_alive(hub: &Hub) -> Result<(), Unanswered> {
     let mut call = hub.scripts.alive.key(hub.keys.alive());
     call.arg(&hub.replica).arg(millis_up(ALIVE_FOR));
     let count: u32 = hub.invoke(StoreOperation::Reconcile, &call).await?;
-    hub.replicas.store(count.max(1), Ordering::Relaxed);
+    let count = count.max(1);
+    if hub.replicas.swap(count, Ordering::Relaxed) != count
+        && let Some(fleet) = hub.fleet.get().and_then(std::sync::Weak::upgrade)
+    {
+        fleet.replicas_changed();
+    }
     Ok(())
 }
 

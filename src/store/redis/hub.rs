@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use redis::aio::MultiplexedConnection;
 use redis::{Client, Script};
@@ -12,6 +12,7 @@ use crate::clock::{Clock, SharedDice};
 use crate::core::moment::Moment;
 use crate::event::Event;
 use crate::event::sink::Listener;
+use crate::store::Fleet;
 use crate::store::news::Line;
 use crate::store::redis::breaker::Breaker;
 use crate::store::redis::keys::Keys;
@@ -37,6 +38,8 @@ pub(super) struct Hub {
     pub(super) subscribed: AtomicBool,
     /// How many replicas were alive when last counted; 0 before.
     pub(super) replicas: AtomicU32,
+    /// Who wants to know when that number changes.
+    pub(super) fleet: OnceLock<Weak<dyn Fleet>>,
 }
 
 /// What changes.
@@ -91,6 +94,7 @@ impl Hub {
             work: Notify::new(),
             subscribed: AtomicBool::new(false),
             replicas: AtomicU32::new(0),
+            fleet: OnceLock::new(),
         }
     }
 

@@ -33,7 +33,7 @@ use crate::event::sink::Listener;
 use crate::store::redis::hub::Hub;
 use crate::store::redis::keys::{Keys, readable};
 use crate::store::redis::link::PoolLink;
-use crate::store::{Hears, Link, PoolId, Store};
+use crate::store::{Fleet, Hears, Link, PoolId, Store};
 
 /// A store on Redis. Dropping it ends its tasks.
 pub(crate) struct RedisStore {
@@ -66,6 +66,11 @@ impl RedisStore {
         let tasks =
             [supervise(&runtime, Arc::clone(&hub), courier::run), supervise(&runtime, Arc::clone(&hub), listener::run)];
         Ok(Self { hub, tasks })
+    }
+
+    /// Has `fleet` told when the number of live replicas changes.
+    pub(crate) fn watch(&self, fleet: Weak<dyn Fleet>) {
+        let _ = self.hub.fleet.set(fleet);
     }
 
     /// Waits, at most so long, until everything is told. Returns whether it is.

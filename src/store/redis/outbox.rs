@@ -1,7 +1,6 @@
 //! What waits to be told: one slot per pool, however many throttles there are and however long the store is away.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use crate::core::merge::{Shut, merge};
 use crate::core::moment::Moment;
@@ -45,15 +44,12 @@ impl Outbox {
     pub(super) fn is_empty(&self) -> bool {
         self.slips.is_empty()
     }
-
-    /// How long until everything in it is of the past.
-    pub(super) fn worth_for(&self, now: Moment) -> Option<Duration> {
-        self.slips.values().map(|slip| now.until(slip.shut.until)).max()
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::core::merge::End;
     use crate::core::signal::LimitClass;
@@ -88,7 +84,6 @@ mod tests {
         let mut outbox = Outbox::default();
         outbox.put("a", slip(10, End::Stated, 0), at(0));
         outbox.put("b", slip(20, End::Stated, 0), at(0));
-        assert_eq!(outbox.worth_for(at(5)), Some(Duration::from_secs(15)));
         let told: Vec<String> = outbox.take(at(15)).into_iter().map(|(tag, _)| tag).collect();
         assert_eq!(told, ["b"]);
     }

@@ -12,8 +12,10 @@ use redis::Connection;
 use crate::core::merge::End;
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
-use crate::store::entry::{Entry, KEPT_AFTER_END, OLDEST_REPORT, STRIKES_FADE_AFTER, Told};
-use crate::store::news::{LONGEST_DAILY, LONGEST_SHUT, Line, end_word};
+use crate::store::entry::{Entry, Told};
+use crate::store::news::{
+    KEPT_AFTER_END, LONGEST_DAILY, LONGEST_SHUT, Line, OLDEST_REPORT, STRIKES_FADE_AFTER, end_word,
+};
 use crate::store::redis::hub::Scripts;
 use crate::store::redis::stored::{FIELDS, Stored};
 
