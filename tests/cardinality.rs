@@ -1,7 +1,7 @@
 //! How many series there are: bounded whatever names an application makes up, and few where it does not.
 //!
 //! `cargo test -p forbear --test cardinality -- --nocapture series` prints them for a pool and a replica, typical and
-//! worst; the guide's numbers are held against it.
+//! worst; the guide's numbers are held against it, to a tenth.
 #![allow(clippy::disallowed_methods, reason = "the script notes when requests came; callers go away")]
 
 #[path = "support/scene.rs"]
@@ -144,8 +144,10 @@ async fn the_guide_says_how_many_series_a_pool_and_replica_has() {
         for (family, count) in families {
             println!("  {count:>5} {family}");
         }
-        let said = format!("| {way} | {sum} |");
-        assert!(guide.contains(&said), "the guide should say: {said}");
+        let said = guide.split(&format!("| {way} | ")).nth(1).and_then(|rest| rest.split(" |").next());
+        let said: usize = said.and_then(|number| number.parse().ok()).expect("a row of the guide's table");
+        // What a gate does between two calls decides which series there are; a tenth is its due.
+        assert!(sum.abs_diff(said) * 10 <= said, "the guide says {said} for {way}, and there are {sum}");
     }
 }
 

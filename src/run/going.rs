@@ -115,8 +115,7 @@ impl<'a> Going<'a> {
     /// Enters the attempt under way until the guard is dropped.
     #[inline]
     pub(super) fn enter(&self) -> Entered<'_, 'a> {
-        // What a nested call sends, the attempt around it sends.
-        Entered { going: self, outer: (!self.nested).then(|| here::enter(PoolId::of(self.shared()))) }
+        Entered { going: self, outer: here::enter(PoolId::of(self.shared())) }
     }
 
     /// What the operation is handed.
@@ -188,6 +187,10 @@ impl<'a> Going<'a> {
     /// stacked once.
     #[cold]
     fn requests_sent(&self, requests: u32) {
+        if self.nested {
+            // The attempt around it sends them.
+            return here::requests_sent(requests);
+        }
         let shared = self.shared();
         let now = shared.clock().now();
         for _ in 0..requests {
@@ -478,17 +481,15 @@ impl Drop for Going<'_> {
 /// An attempt that is being polled. Leaving it counts what a tap saw meanwhile.
 pub(super) struct Entered<'s, 'a> {
     going: &'s Going<'a>,
-    outer: Option<Outer>,
+    outer: Outer,
 }
 
 impl Drop for Entered<'_, '_> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(outer) = self.outer.take() {
-            let requests = here::leave(outer);
-            if requests > 0 {
-                self.going.requests_sent(requests);
-            }
+        let requests = here::leave(self.outer);
+        if requests > 0 {
+            self.going.requests_sent(requests);
         }
     }
 }

@@ -21,7 +21,7 @@ pin_project! {
 
 impl<'s, 'a, F> Inside<'s, 'a, F> {
     /// Makes the operation inside the attempt as well: some send when they are called.
-    #[inline]
+    #[inline(always)]
     pub(super) fn new(going: &'s Going<'a>, operation: impl FnOnce() -> F) -> Self {
         let operation = {
             let _span = going.spans.enter();
@@ -35,7 +35,7 @@ impl<'s, 'a, F> Inside<'s, 'a, F> {
 impl<F: Future> Future for Inside<'_, '_, F> {
     type Output = F::Output;
 
-    #[inline]
+    #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
         let _span = this.going.spans.enter();

@@ -95,6 +95,13 @@ impl Collector {
         scopes.flat_map(|scope| scope.spans.clone()).collect()
     }
 
+    /// Everything that came, headers and all, as text: to be searched.
+    #[must_use]
+    pub fn everything(&self) -> String {
+        let got = self.got.0.lock().expect("nobody panicked");
+        format!("{:?} {:?} {:?}", got.traces, got.metrics, got.headers)
+    }
+
     /// The spans that came as a tree by their parents, in the order in which they began: one line each, with the
     /// attributes that are named in `shown`.
     #[must_use]
