@@ -72,6 +72,8 @@ pub mod provider;
 mod run;
 #[cfg(feature = "simulate")]
 pub mod simulate;
+#[cfg(feature = "redis")]
+mod store;
 #[cfg(feature = "telemetry")]
 pub mod telemetry;
 
@@ -91,6 +93,8 @@ pub use crate::run::{
     Attempt, AttemptScope, ByOutcome, ByRule, Call, Failure, Forbear, ForbearBuilder, Head, InFlight, IncomingRetry,
     Observe, Outcome, Peek, PeekBody, Pool, PoolBuilder, Settle, peek,
 };
+#[cfg(feature = "redis")]
+pub use crate::store::redis::RedisOptions;
 #[cfg(feature = "otlp")]
 pub use crate::telemetry::otlp;
 #[cfg(feature = "prometheus")]

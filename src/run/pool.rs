@@ -297,8 +297,8 @@ impl Shared {
     }
 
     /// Tells a level of the path what limit this pool's answers, or the application, say it has.
-    fn tell_gate_the_limit(&self, level: usize) {
-        let replicas = self.engine.replicas.unwrap_or(1);
+    pub(super) fn tell_gate_the_limit(&self, level: usize) {
+        let replicas = self.engine.replicas().unwrap_or(1);
         for (dimension, amount, window) in self.board().limits() {
             self.node.with_level(level, |core| core.know_limit(dimension, amount, window, replicas));
         }
