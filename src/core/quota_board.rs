@@ -59,27 +59,4 @@ impl QuotaBoard {
     pub fn readings(&self) -> &[(QuotaReading, Moment)] {
         &self.readings
     }
-
-    /// The limits on requests and tokens in windows shorter than a day, and those windows: what headers say beats
-    /// configuration.
-    pub fn limits_below_a_day(&self) -> impl Iterator<Item = (Dimension, u64, Duration)> {
-        const MINUTE: Duration = Duration::from_secs(60);
-        let told = |dimension| {
-            self.readings.iter().find_map(|(reading, _)| match *reading {
-                QuotaReading { window: QuotaWindow::Minute, limit: Some(limit), .. }
-                    if reading.dimension == dimension =>
-                {
-                    Some((dimension, limit, MINUTE))
-                }
-                _ => None,
-            })
-        };
-        let set = |dimension| {
-            let of_it = |limit: &&Limit| limit.dimension() == dimension && limit.quota_window() != QuotaWindow::Day;
-            let limit = self.configured.iter().find(of_it)?;
-            Some((dimension, limit.amount(), limit.window()))
-        };
-        let all = [Dimension::Requests, Dimension::Tokens, Dimension::InputTokens, Dimension::OutputTokens];
-        all.into_iter().filter_map(move |dimension| told(dimension).or_else(|| set(dimension)))
-    }
 }

@@ -20,10 +20,10 @@ use crate::run::spans::transition;
 /// | `budget` | [`BudgetSettings::default`] | a failing provider is not fed with retries |
 /// | `replicas` | unknown | only where no shared gate knows it |
 /// | `queue_limit` | 100000 | a guard of memory, about 40 MB; how long a call waits is its deadline's affair |
-/// | `observe_only` | off | |
+/// | `observe_only` | off | a lever for the first days, see [`ForbearBuilder::observe_only`] |
 /// | `shadow_pacer` | off | a process sees only its share of the demand |
 /// | `client_attempts` | off | the HTTP client's span below an attempt is the CLIENT one; two would count every request twice |
-/// | `seed` | from the operating system | |
+/// | `seed` | from the operating system | waits nobody can foresee do not meet |
 ///
 /// Environment, read once by [`ForbearBuilder::build`], for the moment when there is no time to deploy:
 /// `FORBEAR_GATE=off` turns the gate off, `FORBEAR_OBSERVE_ONLY=1` turns `observe_only` on. Other values are refused.
@@ -89,7 +89,9 @@ impl ForbearBuilder {
         self
     }
 
-    /// Classify and count, but never retry and never hold: to look before switching on.
+    /// Classify and count, and change nothing else: no retry, no wait at the gate, no attempt cut at its time, nothing drawn
+    /// from the budget. To look before switching on. A failed call ends as `attempts_exhausted` after its one attempt,
+    /// where its class did not end it anyway.
     pub fn observe_only(mut self) -> Self {
         self.observe_only = true;
         self

@@ -18,6 +18,7 @@ mod outcome;
 mod peek;
 mod pool;
 mod progress;
+mod reported;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 mod scope;

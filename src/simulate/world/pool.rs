@@ -152,7 +152,7 @@ impl Pool {
     }
 
     fn tell_gate_the_limit(&mut self) {
-        for (dimension, amount, window) in self.board.limits_below_a_day() {
+        for (dimension, amount, window) in self.board.limits() {
             self.gate.know_limit(dimension, amount, window, self.replicas);
         }
     }

@@ -50,6 +50,11 @@ pub enum Target {
     },
     /// No heap allocation.
     NoAllocation,
+    /// At most this many heap allocations a call, once warm.
+    Allocations {
+        /// The largest number that passes.
+        at_most: f64,
+    },
     /// A future at most this many times as large as that of the row `than`.
     FutureSize {
         /// The other row.
