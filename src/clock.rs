@@ -46,6 +46,12 @@ impl Clock {
         Glance(Instant::now())
     }
 
+    /// A look at the clock when it started.
+    #[inline]
+    pub(crate) fn start(&self) -> Glance {
+        Glance(self.start)
+    }
+
     /// The moment at which `glance` looked at this clock.
     pub(crate) fn moment(&self, glance: Glance) -> Moment {
         Moment::since_start(glance.0.saturating_duration_since(self.start))
@@ -104,6 +110,12 @@ impl Dice for &SharedDice {
         // Relaxed: each addition hands out a state of its own, and that is all that matters.
         SeededDice::new(self.0.fetch_add(SeededDice::STEP, Ordering::Relaxed)).roll()
     }
+}
+
+/// What `future` comes to, if it does so within `limit`. Dropped otherwise.
+#[cfg(feature = "redis")]
+pub(crate) async fn within<F: Future>(limit: Duration, future: F) -> Option<F::Output> {
+    tokio::time::timeout(limit, future).await.ok()
 }
 
 /// The runtime's instant `delay` from now.

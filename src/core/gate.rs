@@ -5,6 +5,8 @@
 //!
 //! Beside the three states a pool may have learned how many requests may be under way: that holds calls in any of them.
 
+mod hear;
+
 use std::time::Duration;
 
 pub use crate::core::admission::{Admission, Ask, Hold, Look, Pass};
@@ -61,6 +63,10 @@ pub struct Gate {
     state: State,
     round: u32,
     strikes: u32,
+    /// Strikes ever counted; wraps. Unlike `strikes` it is never set back.
+    bursts: u32,
+    /// A probe reopened the pool before its end, and nobody asked yet.
+    reopened_early: bool,
     last_shut: Option<Moment>,
     last_throttle: Moment,
     floor: Duration,
@@ -85,6 +91,8 @@ impl Gate {
             state: State::Flowing,
             round: 0,
             strikes: 0,
+            bursts: 0,
+            reopened_early: false,
             last_shut: None,
             last_throttle: Moment::START,
             floor,
@@ -162,6 +170,18 @@ impl Gate {
     #[must_use]
     pub const fn strikes(&self) -> u32 {
         self.strikes
+    }
+
+    /// Strikes ever counted here, wrapping: whether it moved tells a new burst from more of the same.
+    #[must_use]
+    pub const fn bursts(&self) -> u32 {
+        self.bursts
+    }
+
+    /// Whether a probe reopened the pool before its end since this was last asked: news for others who hold it shut.
+    #[must_use]
+    pub const fn take_reopened_early(&mut self) -> bool {
+        std::mem::replace(&mut self.reopened_early, false)
     }
 
     /// The state at `now`.
@@ -316,6 +336,7 @@ impl Gate {
         let probe_failed = self.is_probe_out(pass);
         if new_round || probe_failed {
             self.strikes = self.strikes.saturating_add(1);
+            self.bursts = self.bursts.wrapping_add(1);
         }
         let learned = self.release.as_ref().and_then(|release| self.supply.serves_again(release));
         let news = Guess { floor: self.floor, strikes: self.strikes, learned }.news(signal, now);
@@ -411,6 +432,7 @@ impl Gate {
         let reopens = pass.probe && self.is_probe_out(pass);
         if reopens {
             self.reopen(now, dice);
+            self.reopened_early = true;
         }
         reopens
     }
@@ -443,6 +465,7 @@ impl Gate {
             let reopens_at = probe_good.map_or(shut.until, |good| good.min(shut.until));
             if now >= reopens_at {
                 self.stated = None;
+                self.reopened_early = reopens_at < shut.until;
                 self.state = State::Paced(self.pace(reopens_at, shut.class, dice), shut.class);
             }
         }

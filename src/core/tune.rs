@@ -23,6 +23,7 @@ mod check;
 mod finding;
 mod layer;
 mod reach;
+mod reasons;
 mod span;
 mod suggest;
 
@@ -35,6 +36,7 @@ pub use check::Check;
 pub use finding::{Finding, FindingKind, Severity};
 pub use layer::{Jitter, RetryLayer, StatedWaits};
 pub use reach::Reach;
+pub use reasons::Reason;
 pub use span::Span;
 pub use suggest::{ForWindow, Suggestion};
 

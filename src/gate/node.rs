@@ -13,8 +13,11 @@ use crate::core::moment::Moment;
 use crate::core::signal::{LimitClass, Quotas, Signal};
 use crate::event::sink::Listener;
 use crate::event::{Event, GateState, PoolLabels};
+#[cfg(feature = "redis")]
+use crate::gate::fleet::FleetLink;
 use crate::gate::level::{DEEPEST, Level};
 use crate::gate::queue::Queue;
+use crate::gate::sync::MutexGuard;
 
 /// What all nodes of an engine share.
 #[derive(Debug)]
@@ -63,6 +66,9 @@ pub(crate) struct Station {
     /// The state that was told last, as a [`GateState`]. Written under the lock of the state.
     told: AtomicU8,
     pub(super) queue: Queue,
+    /// The way to the other replicas, if there is one.
+    #[cfg(feature = "redis")]
+    pub(super) link: FleetLink,
     /// How many calls may wait here.
     pub(super) queue_limit: AtomicUsize,
     /// Requests let go that were not the first of their call; wraps.
@@ -88,6 +94,8 @@ impl Node {
             listener,
             told: AtomicU8::new(GateState::Flowing as u8),
             queue: Queue::default(),
+            #[cfg(feature = "redis")]
+            link: FleetLink::default(),
             queue_limit: AtomicUsize::new(queue_limit),
             retries: AtomicU32::new(0),
             no_more: Notify::new(),
@@ -141,26 +149,31 @@ impl Node {
     pub(crate) fn look(&self, now: Moment) -> Look {
         let mut core = self.state();
         let look = core.look(now, &mut &self.trunk().dice);
-        let reopened = self.notices(look);
+        let reopened = self.notices(&mut core, look);
         drop(core);
         self.tell_reopened(reopened, now);
         look
     }
 
     /// Notes the state that was seen under the lock; gives it back where it lets calls in and did not before.
-    fn notices(&self, look: Look) -> Option<GateState> {
+    fn notices(&self, core: &mut Core, look: Look) -> Option<Reopened> {
         let state = match look {
             Look::Flowing => GateState::Flowing,
             Look::Paced(_) => GateState::Paced,
             Look::Shut(_) => GateState::Shut,
         };
         let told = self.parts.told.swap(state as u8, Ordering::Relaxed);
-        (state != GateState::Shut && told != state as u8).then_some(state)
+        let early = core.take_reopened_early();
+        (state != GateState::Shut && told != state as u8).then_some(Reopened { state, early })
     }
 
     /// Tells, outside of all locks, that this level lets calls in again.
-    fn tell_reopened(&self, state: Option<GateState>, now: Moment) {
-        if let Some(state) = state {
+    fn tell_reopened(&self, reopened: Option<Reopened>, now: Moment) {
+        if let Some(Reopened { state, early }) = reopened {
+            #[cfg(feature = "redis")]
+            self.parts.link.tell_reopened(early);
+            #[cfg(not(feature = "redis"))]
+            let _ = early;
             let event = Event::GateReopened { state };
             self.tell(now, &event);
             (self.trunk().log)(self.labels(), &event);
@@ -214,7 +227,7 @@ impl Node {
         for ((node, level), reopened) in self.path().zip(states.each()).zip(&mut reopened) {
             let look = level.look(now, dice);
             all_flow &= look == Look::Flowing;
-            *reopened = node.notices(look);
+            *reopened = node.notices(level, look);
         }
         if all_flow && !self.trunk().is_draining() {
             self.unbar(&states);
@@ -237,7 +250,19 @@ impl Node {
     /// Hears that a request of this very level's limit was throttled.
     pub(super) fn throttled(&self, pass: Pass, signal: &Signal, now: Moment) -> Option<Shut> {
         let mut core = self.state();
+        let bursts = core.bursts();
         let shut = core.throttled(pass, signal, now, &mut &self.trunk().dice)?;
+        let new_burst = core.bursts() != bursts;
+        self.shut(core, shut, now);
+        #[cfg(feature = "redis")]
+        self.parts.link.report(shut, new_burst, now);
+        #[cfg(not(feature = "redis"))]
+        let _ = new_burst;
+        Some(shut)
+    }
+
+    /// Makes every call of the subtree ask, and tells why. `core` holds the shut.
+    pub(super) fn shut(&self, core: MutexGuard<'_, Core>, shut: Shut, now: Moment) {
         let was = self.parts.told.swap(GateState::Shut as u8, Ordering::Relaxed);
         drop(core);
         let until = if shut.is_hard() { Moment::NEVER } else { shut.until };
@@ -247,14 +272,14 @@ impl Node {
         if was != GateState::Shut as u8 {
             (self.trunk().log)(self.labels(), &event);
         }
-        Some(shut)
     }
 
     /// Hears that a probe of this level went well.
     pub(super) fn succeeded(&self, pass: Pass, now: Moment) {
         let mut core = self.state();
         if core.succeeded(pass, now, &mut &self.trunk().dice) {
-            let reopened = self.notices(core.look(now, &mut &self.trunk().dice));
+            let look = core.look(now, &mut &self.trunk().dice);
+            let reopened = self.notices(&mut core, look);
             drop(core);
             self.tell_reopened(reopened, now);
             self.wake_heads();
@@ -298,10 +323,18 @@ impl Node {
         }
     }
 
-    fn wake_heads(&self) {
+    pub(super) fn wake_heads(&self) {
         self.parts.queue.wake_head();
         self.each_below(&|node| node.wake_heads());
     }
+}
+
+/// A level lets calls in again.
+#[derive(Clone, Copy)]
+struct Reopened {
+    state: GateState,
+    /// Before the end that was known: others may still hold it shut.
+    early: bool,
 }
 
 /// Of two holds the one that binds longer; a shut names the reason before a pace does.

@@ -26,6 +26,7 @@ use crate::run::builder::check_queue_limit;
 use crate::run::call::Call;
 use crate::run::engine::Engine;
 use crate::run::gauges::most_shut;
+use crate::run::reported::Reported;
 use crate::run::spans::{CallSpans, Sites, quota_updated};
 
 /// The most policies whose parameters are shown.
@@ -163,6 +164,8 @@ pub(super) struct Shared {
     clock: Clock,
     budget: Option<Mutex<Budget>>,
     quotas: Mutex<QuotaBoard>,
+    /// What operations reported while their attempts are under way.
+    pub(super) reported: Reported,
     /// Calls that sleep between two attempts.
     sleeping: AtomicU32,
     policies: [OnceLock<Policy>; MOST_POLICIES],
@@ -188,6 +191,7 @@ impl Shared {
             clock,
             budget: engine.budget.map(|settings| Mutex::new(Budget::new(settings, clock.now()))),
             quotas: Mutex::default(),
+            reported: Reported::default(),
             sleeping: AtomicU32::new(0),
             policies: [const { OnceLock::new() }; MOST_POLICIES],
             node,
@@ -293,8 +297,8 @@ impl Shared {
     }
 
     /// Tells a level of the path what limit this pool's answers, or the application, say it has.
-    fn tell_gate_the_limit(&self, level: usize) {
-        let replicas = self.engine.replicas.unwrap_or(1);
+    pub(super) fn tell_gate_the_limit(&self, level: usize) {
+        let replicas = self.engine.replicas().unwrap_or(1);
         for (dimension, amount, window) in self.board().limits() {
             self.node.with_level(level, |core| core.know_limit(dimension, amount, window, replicas));
         }

@@ -206,7 +206,7 @@ fn synchronised(check: &Check) -> Option<Finding> {
             "{} of the callers that are throttled in one moment come back within 100 ms of each other",
             percent(check.together)
         ),
-        fix: format!("full jitter over a base of {}", Span(check.suggestion.base)),
+        fix: format!("draw full jitter over a base of {}", Span(check.suggestion.base)),
     })
 }
 

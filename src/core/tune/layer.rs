@@ -124,10 +124,51 @@ impl RetryLayer {
     /// (<https://github.com/openai/openai-python>, `_base_client.py`; Anthropic's clients do the same).
     #[must_use]
     pub const fn sdk(retries: u32) -> Self {
-        let mut layer = Self::new(Duration::from_millis(500), retries.saturating_add(1));
-        layer.cap = Duration::from_secs(8);
-        layer.jitter = Jitter::between(0.75, 1.0);
-        layer
+        Self::new(Duration::from_millis(500), retries.saturating_add(1))
+            .cap(Duration::from_secs(8))
+            .jitter(Jitter::between(0.75, 1.0))
+    }
+
+    /// The same with this factor.
+    #[must_use]
+    pub const fn factor(mut self, factor: f64) -> Self {
+        self.factor = factor;
+        self
+    }
+
+    /// The same with this cap.
+    #[must_use]
+    pub const fn cap(mut self, cap: Duration) -> Self {
+        self.cap = cap;
+        self
+    }
+
+    /// The same with this jitter.
+    #[must_use]
+    pub const fn jitter(mut self, jitter: Jitter) -> Self {
+        self.jitter = jitter;
+        self
+    }
+
+    /// The same with requests cut after this time.
+    #[must_use]
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// The same, doing this with stated waits.
+    #[must_use]
+    pub const fn stated_waits(mut self, stated_waits: StatedWaits) -> Self {
+        self.stated_waits = stated_waits;
+        self
+    }
+
+    /// The same with a layer below it.
+    #[must_use]
+    pub fn over(mut self, below: Self) -> Self {
+        self.below = Some(Box::new(below));
+        self
     }
 
     /// The most requests of one call, those of the layer below multiplied in.

@@ -72,7 +72,8 @@ impl World<'_> {
                 self.tell(going.replica, || Event::GateWaited { waited, result: GateResult::Refused, class });
                 let spent = matches!(class, LimitClass::Daily | LimitClass::Spend);
                 let why = if spent { Refusal::Spent } else { Refusal::Deadline };
-                self.give_up(going, going.core.refused(why, class, retry_at))
+                let refused = going.core.refused(self.policy(going), self.calendar.now(), why, class, retry_at);
+                self.give_up(going, refused)
             }
         }
     }
@@ -287,8 +288,12 @@ impl World<'_> {
 
     /// The call has failed, for this reason.
     fn give_up(&mut self, going: &Going, give_up: GiveUp) -> bool {
+        let now = self.calendar.now();
         if going.measured {
-            self.tally.gave_up(give_up.outcome, self.calendar.now());
+            self.tally.gave_up(give_up.outcome, now);
+        }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.gave_up(now);
         }
         self.tell_end(going, give_up.outcome, give_up.class, give_up.source)
     }

@@ -28,10 +28,8 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let mut time = Bench::new("three failures, then success, and what it tells; waits in paused time", &runtime);
     time.row("hand loop", || peers::hand(|| flaky(hand)));
     time.row("forbear, no sink", || untold.call(|| flaky(ours)));
-    time.row_with(
-        "forbear, meters",
-        &[Target::Time { than: "hand loop", at_most: 1.25 }],
-        || metered.call(|| flaky(ours_metered)),
-    );
+    time.row_with("forbear, meters", &[Target::Time { than: "hand loop", at_most: 1.25 }], || {
+        metered.call(|| flaky(ours_metered))
+    });
     Ok(report::finish(&[time.run()]))
 }
