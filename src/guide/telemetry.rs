@@ -128,8 +128,8 @@
 //! # let pool = forbear.pool(forbear::provider::generic(), ["search"]).build()?;
 //! # let policy = forbear::Policy::interactive(std::time::Duration::from_secs(5)).attempts(1).build()?;
 //! # let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-//! # let throttled = |_: &Result<(), ()>| forbear::Observation::status(429);
-//! # runtime.block_on(pool.call(&policy).classify(throttled).run(|_| async { Err::<(), ()>(()) })).unwrap_err();
+//! # let call = pool.call(&policy).classify(|_: &Result<(), ()>| forbear::Observation::status(429));
+//! # runtime.block_on(call.run(|_| async { Err(()) })).unwrap_err();
 //! # assert_eq!(throttles.0.lock().unwrap()["search"], 1);
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
