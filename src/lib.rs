@@ -81,10 +81,11 @@ pub use crate::core::estimate::Estimate;
 pub use crate::core::limit::Limit;
 pub use crate::core::observation::{Observation, TransportFailure};
 pub use crate::core::policy::{OnAmbiguous, OnOverCap, Policy, PolicyBuilder};
+pub use crate::core::refusal::Refusal;
 pub use crate::core::setting::InvalidSetting;
 pub use crate::core::signal::{LimitClass, Scope, Signal, TokenKind};
 pub use crate::error::Error;
-pub use crate::gate::Gate;
+pub use crate::gate::{Gate, StillInFlight};
 pub use crate::run::{
     Attempt, AttemptScope, ByOutcome, ByRule, Call, Failure, Forbear, ForbearBuilder, Head, InFlight, IncomingRetry,
     Observe, Outcome, Peek, PeekBody, Pool, PoolBuilder, Settle, peek,

@@ -9,6 +9,7 @@ use crate::core::decide::{CallOutcome, Decision, DelaySource, GiveUp, Standing, 
 use crate::core::dice::Dice;
 use crate::core::moment::Moment;
 use crate::core::policy::Policy;
+use crate::core::refusal::Refusal;
 use crate::core::signal::{LimitClass, Signal};
 
 /// Waits shorter than this are not worth a label.
@@ -147,10 +148,11 @@ impl Call {
         decide(policy, Standing::new(self.attempts, self.deadline(policy), gated), &self.failure, now, dice, budget)
     }
 
-    /// The end of a call that the gate turned away because of `class`; `retry_at` is when to come back.
+    /// The end of a call that the gate turned away; `class` is what the pool is shut for, `retry_at` when to come back.
     #[must_use]
-    pub fn refused(&self, class: LimitClass, retry_at: Option<Moment>) -> GiveUp {
-        GiveUp { outcome: CallOutcome::GateRefused, class, source: DelaySource::Gate, retry_at }
+    pub fn refused(&self, refusal: Refusal, class: LimitClass, retry_at: Option<Moment>) -> GiveUp {
+        let (outcome, source) = (CallOutcome::GateRefused, DelaySource::Gate);
+        GiveUp { outcome, class, source, retry_at, refusal: Some(refusal) }
     }
 
     /// The end of a call whose deadline came while it waited or slept.
@@ -158,7 +160,7 @@ impl Call {
     pub fn out_of_time(&self) -> GiveUp {
         let source = self.longest_source.unwrap_or(DelaySource::None);
         let class = self.failure.class;
-        GiveUp { outcome: CallOutcome::DeadlineExceeded, class, source, retry_at: None }
+        GiveUp { outcome: CallOutcome::DeadlineExceeded, class, source, ..GiveUp::not_retryable() }
     }
 
     /// Whether a call that ends now for want of time leaves a quarter or more of its deadline unused.

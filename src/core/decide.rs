@@ -6,6 +6,7 @@ use crate::core::backoff;
 use crate::core::dice::Dice;
 use crate::core::moment::Moment;
 use crate::core::policy::{HeaderJitter, OnAmbiguous, OnOverCap, Policy};
+use crate::core::refusal::Refusal;
 use crate::core::signal::{LimitClass, Part, Signal, words};
 
 words! {
@@ -132,13 +133,16 @@ pub struct GiveUp {
     pub source: DelaySource,
     /// The earliest moment at which another call makes sense, if known.
     pub retry_at: Option<Moment>,
+    /// Why the gate said no, if it did.
+    pub refusal: Option<Refusal>,
 }
 
 impl GiveUp {
     /// Waiting does not help, and no limit stood in the way.
     #[must_use]
     pub const fn not_retryable() -> Self {
-        Self { outcome: CallOutcome::NotRetryable, class: LimitClass::None, source: DelaySource::None, retry_at: None }
+        let (outcome, class, source) = (CallOutcome::NotRetryable, LimitClass::None, DelaySource::None);
+        Self { outcome, class, source, retry_at: None, refusal: None }
     }
 }
 
@@ -188,7 +192,8 @@ pub fn decide(
     let stated = heeded.map(|stated| stated.delay);
     let source = heeded.map_or(DelaySource::Curve, |stated| stated.part.into());
     let retry_at = stated.map(|delay| now.after(delay));
-    let give_up = |outcome, source| Decision::GiveUp(GiveUp { outcome, class: signal.class, source, retry_at });
+    let give_up =
+        |outcome, source| Decision::GiveUp(GiveUp { outcome, class: signal.class, source, retry_at, refusal: None });
 
     match signal.class {
         LimitClass::Spend => return give_up(CallOutcome::SpendLimit, DelaySource::None),

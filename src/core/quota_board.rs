@@ -41,6 +41,19 @@ impl QuotaBoard {
         known.limit
     }
 
+    /// The limits on windows shorter than a day, each with its window: what headers say beats configuration.
+    pub fn limits(&self) -> impl Iterator<Item = (Dimension, u64, Duration)> {
+        let told = |dimension: &Dimension| self.limit(*dimension, QuotaWindow::Minute);
+        let set = |dimension: &Dimension| {
+            let fits = |limit: &&Limit| limit.dimension() == *dimension && limit.quota_window() != QuotaWindow::Day;
+            self.configured.iter().find(fits)
+        };
+        Dimension::ALL.iter().filter_map(move |dimension| match told(dimension) {
+            Some(limit) => Some((*dimension, limit, Duration::from_secs(60))),
+            None => set(dimension).map(|limit| (*dimension, limit.amount(), limit.window())),
+        })
+    }
+
     /// The last readings, each with its time.
     #[must_use]
     pub fn readings(&self) -> &[(QuotaReading, Moment)] {

@@ -23,6 +23,7 @@ use std::time::Duration;
 use crate::core::decide::{AttemptOutcome, CallOutcome, DelaySource};
 use crate::core::estimate::Estimate;
 use crate::core::moment::Moment;
+use crate::core::refusal::Refusal;
 use crate::core::signal::{LimitClass, Part, QuotaReading, TokenKind, words};
 use crate::event::words::{BoundedLabel, DegradedReason, StoreOperation, StoreOutcome};
 
@@ -49,10 +50,24 @@ words! {
     GateResult {
         /// The call was let in.
         Admitted => "admitted",
-        /// The gate said no.
+        /// The gate said no: the pool is shut for too long, or the call's turn did not come in time.
         Refused => "refused",
+        /// As many calls waited already as the pool's queue may hold.
+        QueueFull => "queue_full",
+        /// The engine is being drained.
+        Draining => "draining",
         /// The caller went away.
         Cancelled => "cancelled",
+    }
+}
+
+impl From<Refusal> for GateResult {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Spent | Refusal::Deadline | Refusal::NoWait => Self::Refused,
+            Refusal::QueueFull => Self::QueueFull,
+            Refusal::Draining => Self::Draining,
+        }
     }
 }
 

@@ -1,16 +1,26 @@
 //! The async shell of the gate: pools as a tree, waiters in their order, permits.
 //!
-//! There is no spawned task: the waiter at the head of a pool's queue holds the timer, and hands it on when it leaves.
+//! There is no spawned task: waiters share a timer that wakes the queue itself, and whoever leaves sets it for the next.
 
-mod load;
+pub(crate) mod drain;
+mod flow;
+mod handed;
+mod level;
+mod line;
+mod nap;
 mod node;
 mod permit;
 mod queue;
+mod sync;
+mod timer;
 mod turn;
 
+pub use drain::StillInFlight;
+pub(crate) use level::DEEPEST;
+pub(crate) use nap::Nap;
 pub(crate) use node::{Node, Trunk};
 pub(crate) use permit::{OwnedPermit, Permit};
-pub(crate) use turn::Turn;
+pub(crate) use turn::{Refused, Turn};
 
 /// How calls of one process hold each other back.
 ///

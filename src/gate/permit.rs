@@ -12,27 +12,43 @@ use crate::gate::node::Node;
 #[must_use = "a permit that is dropped at once counts nothing"]
 pub(crate) struct Permit<'a> {
     node: &'a Node,
+    /// The request's number; no other under way in the pool has it.
+    number: u32,
     /// A bit for each level (0 = widest) this request is an unsettled probe of.
     probes: u8,
 }
 
 impl<'a> Permit<'a> {
-    /// A permit without asking the gate; `first` of its call.
-    #[inline]
-    pub(crate) fn ungated(node: &'a Node, first: bool) -> Self {
-        Self::counted(node, 0, first)
-    }
-
-    /// A permit at once, if the pool and all levels above it flow: one load and one locked addition.
+    /// A permit at once, if the pool and all levels above it flow: one load and one locked addition. `first` of its call.
     #[inline]
     pub(crate) fn flowing(node: &'a Node, first: bool) -> Option<Self> {
-        if node.is_barred() { None } else { Some(Self::counted(node, 0, first)) }
+        match node.flow.pass() {
+            Ok(number) => {
+                if !first {
+                    node.count_retry();
+                }
+                Some(Self { node, number, probes: 0 })
+            }
+            Err(barred) => {
+                node.came_back(barred.watched);
+                None
+            }
+        }
     }
 
+    /// A permit the gate gave; `first` of its call.
+    pub(super) fn given(node: &'a Node, probes: u8, first: bool) -> Self {
+        let number = node.flow.enter();
+        if !first {
+            node.count_retry();
+        }
+        Self { node, number, probes }
+    }
+
+    /// The request's number.
     #[inline]
-    pub(super) fn counted(node: &'a Node, probes: u8, first: bool) -> Self {
-        node.load.enter(first);
-        Self { node, probes }
+    pub(crate) fn number(&self) -> u32 {
+        self.number
     }
 
     /// Reports a throttle of the request sent at `sent_at` to the level (0 = widest) its limit belongs to.
@@ -56,12 +72,12 @@ impl<'a> Permit<'a> {
 
     #[cold]
     fn gone(&mut self) {
-        let now = self.node.trunk.clock.now();
+        let now = self.node.now();
         self.settle(now, |node, pass| node.unknown(pass, now));
     }
 
     fn settle(&mut self, at: Moment, tell: impl Fn(&Node, Pass)) {
-        for (bit, node) in self.node.path().into_iter().enumerate() {
+        for (bit, node) in self.node.path().enumerate() {
             if self.probes & (1 << bit) != 0 {
                 tell(node, Pass { at, probe: true });
             }
@@ -76,23 +92,45 @@ impl Drop for Permit<'_> {
         if self.is_probe() {
             self.gone();
         }
-        self.node.load.leave();
+        let watched = self.node.flow.leave(self.number);
+        if watched {
+            self.node.came_back(watched);
+        }
     }
 }
 
 /// A request under way that outlives its call: counted, and a probe of nothing.
-pub(crate) struct OwnedPermit(Arc<Node>);
+pub(crate) struct OwnedPermit {
+    node: Arc<Node>,
+    /// The number of the attempt whose place this is, if it is one's.
+    taken_over: Option<u32>,
+}
 
 impl OwnedPermit {
-    /// Counts one more request of this pool.
-    pub(crate) fn new(node: Arc<Node>) -> Self {
-        node.load.enter(false);
-        Self(node)
+    /// Takes over the place of the attempt with this number. Without one, or if it was taken over before, counts one
+    /// request more.
+    pub(crate) fn of(node: Arc<Node>, attempt: Option<u32>) -> Self {
+        let taken_over = node.flow.stream_begins(attempt);
+        if taken_over.is_none() {
+            node.count_retry();
+        }
+        Self { node, taken_over }
     }
 }
 
 impl Drop for OwnedPermit {
     fn drop(&mut self) {
-        self.0.load.leave();
+        let watched = self.node.flow.stream_ends(self.taken_over);
+        self.node.came_back(watched);
+    }
+}
+
+impl Node {
+    /// Tells whoever waits for requests to come back.
+    #[cold]
+    fn came_back(&self, watched: bool) {
+        if watched {
+            self.trunk().came_back.notify_waiters();
+        }
     }
 }

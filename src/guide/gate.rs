@@ -65,13 +65,54 @@
 //! # Fairness
 //!
 //! First come, first served inside a pool, by the time the *call* arrived: a throttled call keeps its place before those
-//! who came later. The waiter at the head is polled when its slot comes; the others sleep.
+//! who came later. The waiter at the head is polled when its slot comes; the others sleep. A head that is woken and not
+//! polled (a branch of a `select!` that runs no more) keeps its place until its deadline, and then loses it; those behind
+//! it are let go by their own deadlines in any case.
+//!
+//! # A queue that is full, a call that does not wait
+//!
+//! A pool's queue holds at most `queue_limit` calls; the next is refused at once. The limit guards memory. How long a call
+//! waits is its deadline's affair: one whose turn cannot come in time is refused as soon as that is known. A call that
+//! comes back from an attempt was let in before and is not refused for a full queue.
+//!
+//! `.no_wait()` on a call asks for an answer now: it passes where nobody has to wait and is refused elsewhere.
+//!
+//! Every refusal says why ([`Refusal`](crate::Refusal)) and, where it is known, when to come back:
+//!
+//! ```
+//! # use std::time::Duration;
+//! # use forbear::{Error, Forbear, Policy, Refusal, provider};
+//! # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let forbear = Forbear::builder().build()?;
+//! let search = forbear.pool(provider::generic(), ["search"]).queue_limit(200).build()?;
+//! let policy = Policy::interactive(Duration::from_secs(5)).build()?;
+//! let call = search.call(&policy).no_wait();
+//! # let throttled = |_: forbear::Attempt<'_>| async { Ok::<_, std::io::Error>(http::Response::builder().status(429).body(()).unwrap()) };
+//! # let once = Policy::interactive(Duration::from_secs(5)).attempts(1).build()?;
+//! # search.call(&once).run(throttled).await.expect_err("throttled");
+//! # let send = throttled;
+//! if let Err(error) = call.run(send).await {
+//!     match error.refusal() {
+//!         Some(Refusal::NoWait | Refusal::QueueFull) => println!("busy, again in {:?}", error.retry_after()),
+//!         Some(Refusal::Draining) => println!("this process is about to end"),
+//!         _ => println!("{error}"),
+//!     }
+//! }
+//! # Ok(()) }
+//! ```
+//!
+//! # The end of a process
+//!
+//! [`Forbear::drain`](crate::Forbear::drain) lets no further request leave: new calls, waiting calls and calls that sleep
+//! before another attempt are refused at once, and requests under way are waited for, streams that hold their
+//! `attempt.permit()` included.
 //!
 //! # Cancel safety
 //!
 //! A call may be dropped at any await point. A waiter that is dropped leaves the queue and takes no slot with it; the next
 //! one is seen to at once. A throttle whose headers were seen is reported even if the call is dropped while the body is
-//! still being read; an operation that wants to be sure earlier calls `attempt.saw(&parts)`.
+//! still being read; an operation that wants to be sure earlier calls `attempt.saw(&parts)`. A drain that is dropped leaves
+//! the engine closed; called again it goes on waiting.
 //!
 //! # Replicas
 //!

@@ -84,6 +84,7 @@
 //! | `sink` | none | without one nothing is built and nothing is paid |
 //! | `observe_only` | off | |
 //! | `replicas` | unknown | only where no shared gate knows it |
+//! | `queue_limit` | 100000 | a guard of memory, about 40 MB; how long a call waits is its deadline's affair |
 //!
 //! At 3 am: `FORBEAR_GATE=off` turns the gate off and `FORBEAR_OBSERVE_ONLY=1` stops retrying, at the next start and
 //! without a build.

@@ -5,6 +5,7 @@
 //! - [`decisions`]: what is retried, what never is, and why in this order.
 //! - [`gate`]: who is held, for how long, and how calls come back.
 //! - [`mistakes`]: what not to do, why, and what instead.
+//! - [`stacked_retries`]: one retry layer, how a second one is noticed, where to turn it off.
 //! - [`events_and_metrics`]: what is told, and under which names.
 //!
 //! Examples are compiled and, where nothing outside is needed, run. Tables are held against the code by tests.
@@ -14,4 +15,5 @@ pub mod events_and_metrics;
 pub mod gate;
 pub mod how_it_works;
 pub mod mistakes;
+pub mod stacked_retries;
 pub mod start;

@@ -24,6 +24,8 @@ pub struct Attempt<'a> {
     pool: &'a Pool,
     policy: &'a Policy,
     time: Time,
+    /// The number of its permit.
+    permit: Option<u32>,
     number: u32,
     delay_source: DelaySource,
     previous: Option<Signal>,
@@ -43,20 +45,21 @@ enum Time {
 impl<'a> Attempt<'a> {
     /// The first attempt of a call that did not wait.
     #[inline]
-    pub(super) fn at_once(pool: &'a Pool, policy: &'a Policy, arrived: Glance) -> Self {
+    pub(super) fn at_once(pool: &'a Pool, permit: Option<u32>, policy: &'a Policy, arrived: Glance) -> Self {
         let time = Time::AtOnce(arrived);
-        Self { pool, policy, time, number: 1, delay_source: DelaySource::None, previous: None }
+        Self { pool, policy, time, permit, number: 1, delay_source: DelaySource::None, previous: None }
     }
 
     /// An attempt that was planned.
     pub(super) fn planned(
         (pool, policy): (&'a Pool, &'a Policy),
+        permit: Option<u32>,
         plan: AttemptPlan,
         previous: Option<Signal>,
         sent_at: Moment,
     ) -> Self {
         let AttemptPlan { number, cut, delay_source } = plan;
-        Self { pool, policy, time: Time::Planned { sent_at, cut }, number, delay_source, previous }
+        Self { pool, policy, time: Time::Planned { sent_at, cut }, permit, number, delay_source, previous }
     }
 
     fn sent_at(&self) -> Moment {
@@ -142,10 +145,13 @@ impl<'a> Attempt<'a> {
     }
 
     /// Keeps the request counted as in flight until the guard is dropped: to be moved into a stream that outlives the
-    /// call.
+    /// call. A concurrency limit counts a stream until its last byte, and so must we.
+    ///
+    /// The guard takes the attempt's own place: the request is counted once, whether the attempt or the guard ends first.
+    /// A second guard of the same attempt counts as a request of its own.
     #[must_use = "the request is counted until the guard is dropped"]
     pub fn permit(&self) -> InFlight {
-        InFlight(OwnedPermit::new(Arc::clone(&self.pool.shared.node)))
+        InFlight(OwnedPermit::of(Arc::clone(&self.pool.shared.node), self.permit))
     }
 }
 

@@ -70,7 +70,7 @@ where
                     };
                 }
             };
-            going.clock().sleep_until(wake_at).await;
+            going.nap(wake_at).await;
             going.slept();
         }
     }

@@ -15,7 +15,7 @@ use crate::core::policy::Policy;
 use crate::core::signal::{LimitClass, Signal};
 use crate::error::Error;
 use crate::event::{Event, GateResult, StackedBy};
-use crate::gate::{Permit, Turn};
+use crate::gate::{Nap, Permit, Refused, Turn};
 use crate::run::attempt::Attempt;
 use crate::run::here::{self, Outer, PoolId};
 use crate::run::pool::{Pool, Shared};
@@ -91,12 +91,7 @@ impl<'a> Going<'a> {
         if !shared.counted || self.nested {
             return true;
         }
-        let first = self.is_first();
-        self.permit = if shared.gated {
-            Permit::flowing(&shared.node, first)
-        } else {
-            Some(Permit::ungated(&shared.node, first))
-        };
+        self.permit = Permit::flowing(&shared.node, self.is_first());
         self.permit.is_some()
     }
 
@@ -128,9 +123,10 @@ impl<'a> Going<'a> {
     #[inline]
     pub(super) fn attempt(&self) -> Attempt<'a> {
         match &self.progress {
-            None => Attempt::at_once(self.pool, self.policy, self.arrived),
+            None => Attempt::at_once(self.pool, self.permit_number(), self.policy, self.arrived),
             Some(progress) => {
-                Attempt::planned((self.pool, self.policy), progress.plan, progress.core.last_signal(), progress.now)
+                let (whose, previous) = ((self.pool, self.policy), progress.core.last_signal());
+                Attempt::planned(whose, self.permit_number(), progress.plan, previous, progress.now)
             }
         }
     }
@@ -154,6 +150,11 @@ impl<'a> Going<'a> {
     #[inline]
     fn is_first(&self) -> bool {
         self.progress.as_ref().is_none_or(|progress| progress.core.attempts() == 0)
+    }
+
+    #[inline]
+    fn permit_number(&self) -> Option<u32> {
+        self.permit.as_ref().map(Permit::number)
     }
 
     /// Whether a sink or a subscriber wants to know.
@@ -222,30 +223,47 @@ impl<'a> Going<'a> {
 
     /// Waits for a permit at the call's place in the queue.
     pub(super) async fn wait_for_turn(&mut self, may_wait: bool) -> Result<(), GiveUp> {
-        let (shared, policy, arrived) = (self.shared(), self.policy, self.arrived);
-        let at_gate = || Box::new(Progress::at_gate(policy, shared.clock().moment(arrived)));
-        let core = &self.progress.get_or_insert_with(at_gate).core;
-        let turn = Turn::new(&shared.node, core.started(), core.deadline(policy), may_wait, core.attempts() == 0);
+        let shared = self.shared();
+        let turn = self.turn(may_wait);
         let queue = || Queue { depth: shared.node.waiting(), stated: shared.shut_for() };
         self.step = Step::Queued;
         let turn = self.spans.at_gate(turn, queue).await;
+        self.took_turn(turn)
+    }
+
+    fn turn(&self, may_wait: bool) -> Turn<'a> {
+        // Before the first attempt nothing is kept of a call that waits but what it came with.
+        let arrived = self.progress.as_ref().map_or_else(|| self.began(), |progress| progress.core.started());
+        let deadline = arrived.after(self.policy.deadline);
+        Turn::new(&self.shared().node, arrived, deadline, may_wait, self.is_first())
+    }
+
+    fn took_turn(&mut self, turn: Result<Permit<'a>, Refused>) -> Result<(), GiveUp> {
+        let (shared, policy, arrived) = (self.shared(), self.policy, self.began());
         self.step = Step::Attempting;
-        let progress = self.progress();
+        let progress = self.progress.get_or_insert_with(|| Box::new(Progress::at_gate(policy, arrived)));
         let waited = progress.look_at(shared.clock()).until(progress.now);
         let now = progress.now;
-        let result = if turn.is_ok() { GateResult::Admitted } else { GateResult::Refused };
+        let result = turn.as_ref().map_or_else(|refused| refused.why.into(), |_| GateResult::Admitted);
         let given = match turn {
             Ok(permit) => {
                 progress.core.waited(DelaySource::Gate, waited);
                 self.permit = Some(permit);
                 Ok(())
             }
-            Err(refusal) => Err(progress.core.refused(refusal.class, refusal.retry_at)),
+            Err(Refused { why, class, retry_at }) => Err(progress.core.refused(why, class, retry_at)),
         };
         self.spans.gate_waited(result, waited);
         let class = given.map_or_else(|refused| refused.class, |()| LimitClass::None);
         shared.tell(now, || Event::GateWaited { waited, result, class });
         given
+    }
+
+    /// Sleeps until the next attempt, or until it is known that there will be none.
+    pub(super) fn nap(&self, until: Moment) -> Nap<'a> {
+        let shared = self.shared();
+        let sleep = shared.clock().sleep_until(until);
+        if shared.counted { Nap::cut_by(&shared.node, sleep) } else { Nap::uncut(sleep) }
     }
 
     /// What an observation means to the pool's provider.
@@ -385,7 +403,8 @@ impl<'a> Going<'a> {
 
     /// Attempts begun.
     fn attempts(&self) -> u32 {
-        self.progress.as_ref().map_or(1, |progress| progress.core.attempts())
+        let at_once = || u32::from(self.step != Step::Queued);
+        self.progress.as_ref().map_or_else(at_once, |progress| progress.core.attempts())
     }
 
     fn tell_attempt(&mut self, now: Moment, began: Moment, outcome: AttemptOutcome, signal: Option<&Signal>) {
@@ -410,6 +429,7 @@ impl<'a> Going<'a> {
     }
 
     fn tell_end(&mut self, now: Moment, outcome: CallOutcome, class: LimitClass, delay_source: DelaySource) {
+        let attempts = self.attempts();
         self.step = Step::Ended;
         if self.nested {
             return;
@@ -423,7 +443,7 @@ impl<'a> Going<'a> {
             delay_source,
             early: outcome == CallOutcome::DeadlineExceeded
                 && core.is_some_and(|core| core.ends_early(self.policy, now)),
-            attempts: self.attempts(),
+            attempts,
             duration: started().until(now),
         });
     }

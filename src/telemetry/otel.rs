@@ -8,7 +8,7 @@ use opentelemetry::{InstrumentationScope, KeyValue, global};
 
 use crate::core::moment::Moment;
 use crate::event::catalogue::Metric;
-use crate::event::metric::{Kind, Row};
+use crate::event::metric::{Kind, Resolution, Row};
 use crate::event::names::Policies;
 use crate::event::series::{Move, SeriesId, moves};
 use crate::event::sink::{GaugeSource, Listener, Sample, Sink};
@@ -25,13 +25,13 @@ use crate::event::{Event, PoolLabels};
 /// sampled whenever the SDK collects.
 #[must_use]
 pub fn instruments() -> Instruments {
-    Instruments::default()
+    Instruments::with(Resolution::Lean)
 }
 
 /// The sink [`instruments`] makes. Clones are the same sink.
 ///
 /// Attributes are made once per series; from then on an event makes none, and takes what the SDK takes.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Instruments(Arc<Inner>);
 
 struct Inner {
@@ -39,23 +39,13 @@ struct Inner {
     sources: Sources,
     moved: [OnceLock<Instrument>; Metric::ALL.len()],
     gauges: Once,
+    resolution: Resolution,
 }
 
 /// What the SDK gave for one metric; the series are told apart by the attributes of each measurement.
 enum Instrument {
     Counter(Counter<u64>),
     Histogram(Histogram<f64>),
-}
-
-impl Default for Inner {
-    fn default() -> Self {
-        Self {
-            policies: Policies::new(),
-            sources: Sources::default(),
-            moved: [const { OnceLock::new() }; Metric::ALL.len()],
-            gauges: Once::new(),
-        }
-    }
 }
 
 impl fmt::Debug for Instruments {
@@ -79,6 +69,24 @@ impl Sink for Instruments {
 }
 
 impl Instruments {
+    /// Histograms as fine as told.
+    pub(crate) fn with(resolution: Resolution) -> Self {
+        Self(Arc::new(Inner {
+            policies: Policies::new(),
+            sources: Sources::default(),
+            moved: [const { OnceLock::new() }; Metric::ALL.len()],
+            gauges: Once::new(),
+            resolution,
+        }))
+    }
+
+    /// The same with about twice as many buckets in each histogram ([`Resolution::Fine`]). To be chosen before the engine
+    /// is built with it.
+    #[must_use]
+    pub fn finer_histograms(self) -> Self {
+        Self::with(Resolution::Fine)
+    }
+
     fn of(&self, pool: Option<PoolLabels>) -> PoolInstruments {
         PoolInstruments { inner: Arc::clone(&self.0), pool, attributes: Slots::new(), begun: Once::new() }
     }
@@ -90,14 +98,14 @@ fn meter() -> Meter {
 }
 
 impl Instrument {
-    fn new(row: &Row) -> Self {
+    fn new(row: &Row, resolution: Resolution) -> Self {
         match row.kind {
             Kind::Histogram => Self::Histogram(
                 meter()
                     .f64_histogram(row.otel)
                     .with_unit(row.unit)
                     .with_description(row.help)
-                    .with_boundaries(row.buckets.to_vec())
+                    .with_boundaries(row.bounds(resolution).to_vec())
                     .build(),
             ),
             Kind::Counter | Kind::Gauge => {
@@ -174,7 +182,8 @@ impl PoolInstruments {
 
     fn carry_out(&self, series: SeriesId, by: Move) {
         let metric = series.metric();
-        let instrument = self.inner.moved[metric as usize].get_or_init(|| Instrument::new(metric.row()));
+        let instrument =
+            self.inner.moved[metric as usize].get_or_init(|| Instrument::new(metric.row(), self.inner.resolution));
         let of_series = || attributes(self.pool.as_ref(), &series.labels(&self.inner.policies));
         instrument.carry_out(by, self.attributes.place(series).get_or_init(of_series));
     }

@@ -19,6 +19,7 @@ use crate::core::dice::Dice;
 use crate::core::gate::Pass;
 use crate::core::moment::Moment;
 use crate::core::policy::Policy;
+use crate::core::refusal::Refusal;
 use crate::core::signal::{LimitClass, Quotas, Signal, TokenKind};
 use crate::event::{Event, GateResult, GateState};
 use crate::simulate::plan::ClassPlan;
@@ -69,7 +70,9 @@ impl World<'_> {
             Turn::Refused { class, retry_at } => {
                 going.place = None;
                 self.tell(going.replica, || Event::GateWaited { waited, result: GateResult::Refused, class });
-                self.give_up(going, going.core.refused(class, retry_at))
+                let spent = matches!(class, LimitClass::Daily | LimitClass::Spend);
+                let why = if spent { Refusal::Spent } else { Refusal::Deadline };
+                self.give_up(going, going.core.refused(why, class, retry_at))
             }
         }
     }
