@@ -33,14 +33,14 @@ where
         let mut going = Going::start(call.pool, call.policy, &call.estimate);
         loop {
             if !going.passes_at_once()
-                && let Err(give_up) = going.wait_for_turn(call.may_wait).await
+                && let Err(give_up) = going.wait_for_turn(call.may_wait, &call.estimate).await
             {
                 return Err(going.give_up(give_up, None));
             }
             if let Err(give_up) = going.begin() {
                 return Err(going.give_up(give_up, None));
             }
-            let inside = Inside::new(&going, || operation(going.attempt()));
+            let inside = Inside::new(&going, || operation(going.attempt(&call.estimate)));
             let ended = match Cut::new(inside, || going.timer()).await {
                 // Boxed: an answer whose body must be read is an error, and errors may cost what successes must not.
                 Some(outcome) if call.observe.wants_peek(&outcome) => {

@@ -121,12 +121,14 @@ impl<'a> Going<'a> {
 
     /// What the operation is handed.
     #[inline]
-    pub(super) fn attempt(&self) -> Attempt<'a> {
+    pub(super) fn attempt(&self, estimate: &Option<Estimate>) -> Attempt<'a> {
         match &self.progress {
             None => Attempt::at_once(self.pool, self.permit_number(), self.policy, self.arrived),
             Some(progress) => {
                 let (whose, previous) = ((self.pool, self.policy), progress.core.last_signal());
-                Attempt::planned(whose, self.permit_number(), progress.plan, previous, progress.now)
+                let let_in = self.permit.as_ref().is_some_and(Permit::is_let_in);
+                let takes = let_in.then(|| estimate.unwrap_or_default());
+                Attempt::planned(whose, self.permit_number(), progress.plan, previous, progress.now, takes)
             }
         }
     }
@@ -167,7 +169,7 @@ impl<'a> Going<'a> {
     #[inline]
     fn give_permit_back(&mut self) {
         if let Some(permit) = self.permit.take()
-            && permit.is_probe()
+            && permit.is_let_in()
         {
             permit.succeeded(self.began(), self.clock().now());
         }
@@ -222,9 +224,9 @@ impl<'a> Going<'a> {
     }
 
     /// Waits for a permit at the call's place in the queue.
-    pub(super) async fn wait_for_turn(&mut self, may_wait: bool) -> Result<(), GiveUp> {
+    pub(super) async fn wait_for_turn(&mut self, may_wait: bool, estimate: &Option<Estimate>) -> Result<(), GiveUp> {
         let shared = self.shared();
-        let turn = self.turn(may_wait);
+        let turn = self.turn(may_wait).estimated(*estimate);
         let queue = || Queue { depth: shared.node.waiting(), stated: shared.shut_for() };
         self.step = Step::Queued;
         let turn = self.spans.at_gate(turn, queue).await;

@@ -15,6 +15,7 @@ use crate::core::merge::Shut;
 use crate::core::moment::Moment;
 use crate::core::quota_board::QuotaBoard;
 use crate::core::signal::{LimitClass, Quotas, Signal, TokenKind};
+use crate::event::GateState;
 use crate::simulate::calendar::Calendar;
 use crate::simulate::world::Happening;
 use crate::simulate::world::queue::{Place, Queue};
@@ -33,6 +34,10 @@ pub(super) struct Pool {
     pub(super) gate: Gate,
     /// Whether calls must ask; false while the gate flows.
     barred: bool,
+    /// The state that was told last.
+    told: GateState,
+    /// A state that lets calls in again and is still to be told.
+    pub(super) reopened: Option<GateState>,
     /// Who waits for it.
     pub(super) queue: Queue,
     /// The timer its queue has set, if one is set.
@@ -107,6 +112,8 @@ impl Pool {
             gated,
             gate: Gate::new(SHUT_FLOOR),
             barred: false,
+            told: GateState::Flowing,
+            reopened: None,
             queue: Queue::default(),
             timer: None,
             timers: 0,
@@ -161,6 +168,7 @@ impl Pool {
     pub(super) fn start_cold(&mut self, now: Moment) {
         self.gate.start_cold(now);
         self.barred = true;
+        self.told = GateState::Paced;
     }
 
     /// Settles what a request that was let in with this estimate used of a side.
@@ -251,9 +259,11 @@ impl Pool {
         let shut = self.gate.throttled_among(self.in_flight, pass, signal, now, &mut self.dice);
         if shut.is_none() && self.gate.in_flight_limit().is_some() {
             self.barred = true;
+            self.told = state(self.gate.look(now, &mut self.dice));
             self.wake_head(calendar);
         }
         let shut = shut?;
+        self.told = GateState::Shut;
         self.has_shut = true;
         self.barred = true;
         self.wake_whose_deadline_comes_by(if shut.is_hard() { Moment::NEVER } else { shut.until }, calendar);
@@ -266,14 +276,14 @@ impl Pool {
         self.gate.went_well(took);
     }
 
-    /// Hears that a probe succeeded. Returns whether that reopened the gate.
-    pub(super) fn probe_succeeded(&mut self, sent_at: Moment, calendar: &mut Calendar<Happening>) -> bool {
+    /// Hears that a probe succeeded.
+    pub(super) fn probe_succeeded(&mut self, sent_at: Moment, calendar: &mut Calendar<Happening>) {
         let pass = Pass { at: sent_at, probe: true };
         let reopened = self.gate.succeeded(pass, calendar.now(), &mut self.dice);
         if reopened {
+            self.notices(calendar.now());
             self.wake_head(calendar);
         }
-        reopened
     }
 
     /// Hears that a probe said nothing.
@@ -292,10 +302,20 @@ impl Pool {
         if take {
             admission = self.gate.take_for(ask, &mut self.dice);
         }
-        if self.gate.look(now, &mut self.dice) == Look::Flowing {
+        if self.notices(now) == Look::Flowing {
             self.barred = false;
         }
         admission
+    }
+
+    /// Notes the gate's state; one that lets calls in and did not before is to be told.
+    fn notices(&mut self, now: Moment) -> Look {
+        let look = self.gate.look(now, &mut self.dice);
+        let told = std::mem::replace(&mut self.told, state(look));
+        if self.told != GateState::Shut && self.told != told {
+            self.reopened = Some(self.told);
+        }
+        look
     }
 
     /// Leaves the queue; a head that leaves sees to the next.
@@ -342,5 +362,14 @@ impl Pool {
         while let Some((place, slot)) = self.queue.pop_deadline(moment) {
             calendar.note_now(Happening::Turn { slot, place });
         }
+    }
+}
+
+/// The state as events name it.
+const fn state(look: Look) -> GateState {
+    match look {
+        Look::Flowing => GateState::Flowing,
+        Look::Paced(_) => GateState::Paced,
+        Look::Shut(_) => GateState::Shut,
     }
 }
