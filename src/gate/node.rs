@@ -157,6 +157,15 @@ impl Node {
         look
     }
 
+    /// How long the path is shut from now, if it is. Whoever only wants to show it changes nothing that is told.
+    pub(crate) fn shut_for(&self, now: Moment) -> Option<Duration> {
+        let shut = |node: &Self| match node.state().look(now, &mut &self.trunk().dice) {
+            Look::Shut(shut) => Some(now.until(shut.until)),
+            Look::Flowing | Look::Paced(_) => None,
+        };
+        self.path().filter_map(shut).max()
+    }
+
     /// Notes the state that was seen under the lock; gives it back where it lets calls in and did not before.
     fn notices(&self, look: Look) -> Option<GateState> {
         let state = match look {
@@ -310,20 +319,14 @@ impl Node {
         self.path().for_each(|node| node.state().settle(Some(estimate), kind, used, now));
     }
 
-    /// Whether a call that arrived then, with this deadline, has too little left to be worth an attempt.
-    pub(super) fn is_too_late(&self, arrived: Moment, deadline: Moment, now: Moment) -> bool {
-        self.state().is_too_late(arrived, deadline, now)
+    /// The last moment at which a call that arrived then, with this deadline, is worth an attempt.
+    pub(super) fn latest_start(&self, arrived: Moment, deadline: Moment) -> Moment {
+        if self.trunk().is_gated() { self.state().latest_start(arrived, deadline) } else { deadline }
     }
 
-    /// How much too late the turn of a call with so many before it would come, if it would.
-    pub(super) fn comes_too_late_by(
-        &self,
-        ahead: usize,
-        arrived: Moment,
-        deadline: Moment,
-        now: Moment,
-    ) -> Option<Duration> {
-        self.state().comes_too_late_by(ahead, arrived, deadline, now)
+    /// By how much the turn of a call with so many before it would come after `latest`, if it would.
+    pub(super) fn comes_too_late_by(&self, ahead: usize, latest: Moment, now: Moment) -> Option<Duration> {
+        self.state().comes_too_late_by(ahead, latest, now)
     }
 
     /// Wakes who waits for a request to come back, where their number is limited. With nobody left who waits for that,

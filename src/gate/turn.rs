@@ -35,6 +35,7 @@ pub(crate) struct Refused {
 pub(crate) struct Turn<'a> {
     node: &'a Node,
     arrived: Moment,
+    /// The last moment at which it is worth an attempt.
     deadline: Moment,
     place: Option<Place>,
     may_wait: bool,
@@ -46,6 +47,7 @@ impl<'a> Turn<'a> {
     /// Waits at `node` for a call that arrived at `arrived`, at the latest until `deadline`. `first`: the permit is for
     /// the call's first attempt. Without `may_wait` a call that cannot pass now is refused.
     pub(crate) fn new(node: &'a Node, arrived: Moment, deadline: Moment, may_wait: bool, first: bool) -> Self {
+        let deadline = node.latest_start(arrived, deadline);
         Self { node, arrived, deadline, place: None, may_wait, first, estimate: Estimate::default() }
     }
 
@@ -69,13 +71,13 @@ impl<'a> Turn<'a> {
         }
         if self.place.is_none()
             && self.first
-            && let Some(late) = self.node.comes_too_late_by(queue.len(), self.arrived, self.deadline, now)
+            && let Some(late) = self.node.comes_too_late_by(queue.len(), self.deadline, now)
         {
             let (class, retry_at) = (self.node.held_for(), Some(now.after(late)));
             return Err(No::Never(Refused { why: Refusal::Deadline, class, retry_at }));
         }
         let is_first = queue.is_first(self.place, self.arrived, !self.first);
-        let in_time = now < self.deadline && !self.node.is_too_late(self.arrived, self.deadline, now);
+        let in_time = now < self.deadline;
         let (admission, probes) = self.node.ask(now, is_first && in_time, self.estimate);
         let hold = match admission {
             Admission::Pass(_) if is_first && in_time => return Ok(probes),

@@ -7,7 +7,6 @@ use std::time::Duration;
 use crate::clock::{Clock, Glance, SharedDice};
 use crate::core::budget::Budget;
 use crate::core::estimate::Estimate;
-use crate::core::gate::Look;
 use crate::core::limit::Limit;
 use crate::core::moment::Moment;
 use crate::core::observation::Observation;
@@ -25,7 +24,6 @@ use crate::run::about::{About, Server};
 use crate::run::builder::check_queue_limit;
 use crate::run::call::Call;
 use crate::run::engine::Engine;
-use crate::run::gauges::most_shut;
 use crate::run::spans::{CallSpans, Sites, quota_updated};
 
 /// The most policies whose parameters are shown.
@@ -346,11 +344,7 @@ impl Shared {
 
     /// How long the pool is shut from now, if it is.
     pub(super) fn shut_for(&self) -> Option<Duration> {
-        let now = self.clock().now();
-        match most_shut(&self.node, now) {
-            Look::Shut(shut) => Some(now.until(shut.until)),
-            Look::Flowing | Look::Paced(_) => None,
-        }
+        self.node.shut_for(self.clock().now())
     }
 
     /// Counts a call as sleeping, where somebody listens.

@@ -38,8 +38,11 @@ impl World<'_> {
             (going.probe, going.let_in) = (false, false);
             return self.begin(going, slot);
         }
-        let place = self.pools[process].queue.place(going.core.started());
-        going.place = Some(place);
+        let pool = &mut self.pools[process];
+        let arrived = going.core.started();
+        (going.place, going.queued) = (Some(pool.queue.place(arrived)), false);
+        let deadline = going.core.deadline(&self.plan.callers.classes[going.class].policy);
+        going.latest = if pool.gated { pool.gate.latest_start(arrived, deadline) } else { deadline };
         self.take_turn(going, slot)
     }
 
@@ -49,10 +52,10 @@ impl World<'_> {
         let asking = Asking {
             place,
             slot,
-            arrived: going.core.started(),
-            deadline: going.core.deadline(self.policy(going)),
+            deadline: going.latest,
             estimate: going.estimate,
             first: going.core.attempts() == 0,
+            queued: std::mem::replace(&mut going.queued, true),
         };
         let process = self.process(going.replica);
         let turn = self.pools[process].poll(&asking, &mut self.calendar);
