@@ -210,20 +210,19 @@ impl Gate {
         self.patience.took(took);
     }
 
-    /// Whether a call that arrived then, with this deadline, has too little left to be worth an attempt.
+    /// The last moment at which a call that arrived then, with this deadline, is worth an attempt: after it there is less
+    /// time left than most attempts take.
     #[must_use]
-    pub fn is_too_late(&self, arrived: Moment, deadline: Moment, now: Moment) -> bool {
-        self.patience.is_too_late(arrived, deadline, now)
+    pub fn latest_start(&self, arrived: Moment, deadline: Moment) -> Moment {
+        self.patience.latest(arrived, deadline)
     }
 
-    /// When a call with so many waiting before it will have come so far that it has too little left, if that can be told:
-    /// how much too late that is. For a caller it is better to be refused now than then.
+    /// By how much the turn of a call with so many waiting before it comes after `latest`, if it does and that can be told.
+    /// For the caller it is better to be refused now than then.
     #[must_use]
-    pub fn comes_too_late_by(&self, ahead: usize, arrived: Moment, deadline: Moment, now: Moment) -> Option<Duration> {
+    pub fn comes_too_late_by(&self, ahead: usize, latest: Moment, now: Moment) -> Option<Duration> {
         let State::Paced(pace, _) = &self.state else { return None };
-        let turn = now.after(pace.expected_wait(ahead, now)?);
-        let latest = arrived.until(deadline).saturating_sub(self.patience.least(arrived.until(deadline)));
-        let late = arrived.after(latest).until(turn);
+        let late = latest.until(now.after(pace.expected_wait(ahead, now)?));
         (!late.is_zero()).then_some(late)
     }
 

@@ -48,7 +48,7 @@ fn sample_pool(pool: &Shared, now: Moment, wall: WallTime, visit: Visit<'_>) {
 }
 
 /// A pool is as shut as the most shut level of its path.
-pub(super) fn most_shut(leaf: &Node, now: Moment) -> Look {
+fn most_shut(leaf: &Node, now: Moment) -> Look {
     let mut worst = leaf.look(now);
     let mut level = leaf;
     while let Some(above) = level.above() {
