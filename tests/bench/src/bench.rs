@@ -171,7 +171,11 @@ fn allocations_per_call(row: &mut Row<'_>) -> f64 {
 }
 
 /// The CPU time this thread has spent so far.
-fn thread_cpu_time() -> Duration {
+///
+/// # Panics
+/// Where the system has no such clock.
+#[must_use]
+pub fn thread_cpu_time() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every Unix this runs on has the clock").into()
 }
 
