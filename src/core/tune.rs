@@ -21,10 +21,10 @@
 
 mod check;
 mod finding;
+mod human;
 mod layer;
 mod reach;
 mod reasons;
-mod span;
 mod suggest;
 
 use std::time::Duration;
@@ -34,10 +34,10 @@ use crate::core::setting::InvalidSetting;
 
 pub use check::Check;
 pub use finding::{Finding, FindingKind, Severity};
+pub use human::HumanDuration;
 pub use layer::{Jitter, RetryLayer, StatedWaits};
 pub use reach::Reach;
 pub use reasons::Reason;
-pub use span::Span;
 pub use suggest::{ForWindow, Suggestion};
 
 impl Policy {

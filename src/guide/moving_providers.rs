@@ -223,5 +223,6 @@
 //!
 //! The check's model is one call, throttled at a random instant of a window that starts anew at its end, and no waits
 //! stated; [`Reach`](crate::core::tune::Reach) says how it is computed. Against a quota that refills evenly (a token bucket)
-//! calls do better than that. `cargo run --release -p forbear-bench --bin numbers` holds both against
+//! calls do better than that; where answers take long beside the deadline, worse: ask with the deadline less the time of an
+//! answer. `cargo run --release -p forbear-bench --bin numbers` holds both against
 //! simulation: the suggested numbers against the best of a sweep, and the predictions against what happens.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use forbear::Policy;
-use forbear::core::tune::{Span, Suggestion};
+use forbear::core::tune::{HumanDuration, Suggestion};
 use serde_json::{Value, json};
 
 use crate::duration;
@@ -29,7 +29,7 @@ pub(crate) struct Suggest {
     #[arg(long, value_name = "TIME", value_parser = duration::parse, required_unless_present = "provider")]
     window: Option<Duration>,
 
-    /// How long a call may take, waits and all attempts: 1ms to 7d.
+    /// How long a call may take, waits and all attempts: 1ms to 7d. Where answers take long, less the time of one.
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     deadline: Duration,
 
@@ -75,7 +75,7 @@ impl Suggest {
 fn report(suggestion: &Suggestion, options: &Suggest) -> String {
     let told = if suggestion.states_delay { "waits are stated" } else { "no wait is stated" };
     let of = options.provider.as_deref().map(|id| format!("{id}: ")).unwrap_or_default();
-    let (window, deadline) = (Span(suggestion.window), Span(suggestion.deadline));
+    let (window, deadline) = (HumanDuration(suggestion.window), HumanDuration(suggestion.deadline));
     let mut text = format!("{of}window {window}, deadline {deadline}, {told}\n\n");
     for reason in suggestion.reasons() {
         text += &hanging(&format!("  {:<11} {:<7} ", reason.field, reason.value), &reason.why);

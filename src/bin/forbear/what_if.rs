@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use forbear::core::tune::Span;
+use forbear::core::tune::HumanDuration;
 use forbear::simulate::{Change, Row, Scenario, WhatIf as Compared, what_if};
 use serde_json::json;
 
@@ -126,7 +126,7 @@ fn cells(row: &Row) -> [String; 6] {
         percent(success),
         format!("{:.2}", success + outcome.wasted_per_call.unwrap_or(0.0)),
         outcome.throttled.to_string(),
-        wait.map_or_else(|| "-".to_owned(), |wait| Span(rounded(wait)).to_string()),
+        wait.map_or_else(|| "-".to_owned(), |wait| HumanDuration(rounded(wait)).to_string()),
         if gave_up.is_empty() { "none".to_owned() } else { gave_up },
     ]
 }

@@ -78,7 +78,7 @@ pub enum StatedWaits {
 /// | `timeout` | none | 1 ms to 24 h |
 /// | `deadline` | none | 1 ms to 7 days |
 /// | `stated_waits` | unknown | |
-/// | `below` | none | as this table; two layers below each other at most |
+/// | `below` | none | as this table; two layers at most, of 10000 requests together |
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RetryLayer {
@@ -225,6 +225,7 @@ impl RetryLayer {
         }
         let Some(below) = &self.below else { return Ok(()) };
         within("layer.below.below", below.below.is_some(), ..=false, "none: two layers are the most that is checked")?;
+        within("layer.requests", self.requests(), 1..=10_000, "1 to 10000, those of the layer below multiplied in")?;
         below.validate()
     }
 }
@@ -292,5 +293,9 @@ mod tests {
         assert_eq!(refusal(|layer| layer.jitter.least = 2.0), "layer.jitter.least is 2.0; allowed: 0 to most");
         let below = |layer: &mut RetryLayer| layer.below = Some(Box::new(RetryLayer::sdk(1_000)));
         assert_eq!(refusal(below), "layer.attempts is 1001; allowed: 1 to 1000");
+        let both =
+            |layer: &mut RetryLayer| (layer.attempts, layer.below) = (1_000, Some(Box::new(RetryLayer::sdk(10))));
+        let allowed = "1 to 10000, those of the layer below multiplied in";
+        assert_eq!(refusal(both), format!("layer.requests is 11000; allowed: {allowed}"));
     }
 }

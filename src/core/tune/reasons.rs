@@ -1,6 +1,6 @@
 //! Why a suggestion's numbers are what they are.
 
-use crate::core::tune::span::Span;
+use crate::core::tune::human::HumanDuration;
 use crate::core::tune::suggest::Suggestion;
 
 /// One number of a suggestion, and why it is what it is.
@@ -25,15 +25,15 @@ impl Suggestion {
             return vec![attempts];
         }
         let mut reasons = vec![
-            reason("base", Span(self.base).to_string(), self.why_base().to_owned()),
+            reason("base", HumanDuration(self.base).to_string(), self.why_base().to_owned()),
             reason("factor", self.factor.to_string(), "the usual doubling".to_owned()),
-            reason("cap", Span(self.cap).to_string(), self.why_cap().to_owned()),
+            reason("cap", HumanDuration(self.cap).to_string(), self.why_cap().to_owned()),
             attempts,
         ];
         if self.states_delay {
             let why =
                 "the longest stated wait that is waited for; one past the deadline ends the call at once".to_owned();
-            reasons.push(reason("header_cap", Span(self.header_cap).to_string(), why));
+            reasons.push(reason("header_cap", HumanDuration(self.header_cap).to_string(), why));
         }
         reasons
     }
@@ -60,7 +60,7 @@ impl Suggestion {
     }
 
     fn why_attempts(&self) -> String {
-        let (window, deadline) = (Span(self.window), Span(self.deadline));
+        let (window, deadline) = (HumanDuration(self.window), HumanDuration(self.deadline));
         let percent = self.best_coverage() * 100.0;
         if !self.retries() {
             return format!(
@@ -70,11 +70,14 @@ impl Suggestion {
             );
         }
         if self.attempts == 100 {
-            return format!("the most there may be; they last for {} on average", Span(self.reach.last_request));
+            return format!(
+                "the most there may be; they last for {} on average",
+                HumanDuration(self.reach.last_request)
+            );
         }
         format!(
             "their waits add up to {} on average, half as much again as the deadline: it ends the call, not the count",
-            Span(self.reach.last_request)
+            HumanDuration(self.reach.last_request)
         )
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::core::policy::Policy;
 use crate::core::setting::InvalidSetting;
-use crate::core::tune::{Span, Suggestion};
+use crate::core::tune::{HumanDuration, Suggestion};
 use crate::simulate::plan::{ClassPlan, Plan};
 use crate::simulate::scenario::{Deadline, GateMode, Jitter, PolicySettings, Provider, Scenario, StatedWait};
 use crate::simulate::what_if::Change;
@@ -30,7 +30,7 @@ impl Change {
 pub(super) fn numbers(plan: &Plan) -> String {
     let one = |class: &ClassPlan| {
         let Policy { base, cap, attempts, .. } = class.policy;
-        format!("base {}, cap {}, attempts {attempts}", Span(base), Span(cap))
+        format!("base {}, cap {}, attempts {attempts}", HumanDuration(base), HumanDuration(cap))
     };
     plan.callers.classes.iter().map(one).collect::<Vec<_>>().join("; ")
 }

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 use std::time::Duration;
 
-use forbear::core::tune::{RetryLayer, Span};
+use forbear::core::tune::{HumanDuration, RetryLayer};
 
 use super::Layer;
 use crate::text::percent;
@@ -91,7 +91,12 @@ fn axes(out: &mut String, window: Duration, deadline: Duration) -> fmt::Result {
             share * 100.0
         )?;
         let (x, moment) = (across(share), deadline * quarter / 4);
-        writeln!(out, "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>", y(0.0) + 20.0, Span(moment))?;
+        writeln!(
+            out,
+            "<text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            y(0.0) + 20.0,
+            HumanDuration(moment)
+        )?;
     }
     if window < deadline {
         let x = across(window.as_secs_f64() / deadline.as_secs_f64());

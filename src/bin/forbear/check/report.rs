@@ -1,6 +1,6 @@
 //! A check for a person.
 
-use forbear::core::tune::{Finding, Jitter, RetryLayer, Span, StatedWaits};
+use forbear::core::tune::{Finding, HumanDuration, Jitter, RetryLayer, StatedWaits};
 
 use super::Layer;
 use crate::text::{hanging, percent};
@@ -13,7 +13,11 @@ pub(super) fn of(layer: &Layer) -> String {
         text += &format!("as {} ({}) has them: {}\n", library.id, library.version, library.source);
         text += &hanging("", library.note);
     }
-    text += &format!("window {}, deadline {}, no wait stated\n\n", Span(checked.window), Span(checked.deadline));
+    text += &format!(
+        "window {}, deadline {}, no wait stated\n\n",
+        HumanDuration(checked.window),
+        HumanDuration(checked.deadline)
+    );
     for [name, value, what] in facts(layer) {
         text += &hanging(&format!("  {name:<13} {value:<10} "), &what);
     }
@@ -26,14 +30,14 @@ pub(super) fn of(layer: &Layer) -> String {
 
 /// The layer's numbers on one line.
 fn numbers(layer: &RetryLayer) -> String {
-    let mut text = format!("base {}, factor {}, ", Span(layer.base), layer.factor);
+    let mut text = format!("base {}, factor {}, ", HumanDuration(layer.base), layer.factor);
     text += &match layer.cap.as_secs() {
         86_400 => "no cap".to_owned(),
-        _ => format!("cap {}", Span(layer.cap)),
+        _ => format!("cap {}", HumanDuration(layer.cap)),
     };
     text += &format!(", {} attempts, {} jitter", layer.attempts, jitter(layer.jitter));
     if let Some(timeout) = layer.timeout {
-        text += &format!(", {} for a request", Span(timeout));
+        text += &format!(", {} for a request", HumanDuration(timeout));
     }
     if let Some(below) = &layer.below {
         text += &format!("; each attempt is made of up to {} requests by the client below", below.attempts);
@@ -41,7 +45,7 @@ fn numbers(layer: &RetryLayer) -> String {
     match layer.stated_waits {
         StatedWaits::Unknown => text,
         StatedWaits::Ignored => text + "; stated waits are not read",
-        StatedWaits::UpTo(cap) => text + &format!("; stated waits are waited for up to {}", Span(cap)),
+        StatedWaits::UpTo(cap) => text + &format!("; stated waits are waited for up to {}", HumanDuration(cap)),
     }
 }
 
@@ -51,7 +55,7 @@ fn jitter(jitter: Jitter) -> String {
         Jitter::EQUAL => "equal".to_owned(),
         Jitter::NONE => "no".to_owned(),
         Jitter { least, most, plus } if plus.is_zero() => format!("{least} to {most} times"),
-        Jitter { plus, .. } => format!("up to {} of", Span(plus)),
+        Jitter { plus, .. } => format!("up to {} of", HumanDuration(plus)),
     }
 }
 
@@ -63,7 +67,10 @@ fn facts(layer: &Layer) -> Vec<[String; 3]> {
     let longest = checked.longest_call.map_or_else(
         || ["unknown".to_owned(), "nothing cuts the requests: no --timeout was given".to_owned()],
         |longest| {
-            [Span(longest).to_string(), "with every request cut at its end and every wait at its longest".to_owned()]
+            [
+                HumanDuration(longest).to_string(),
+                "with every request cut at its end and every wait at its longest".to_owned(),
+            ]
         },
     );
     let [longest, why_longest] = longest;
@@ -87,8 +94,11 @@ fn facts(layer: &Layer) -> Vec<[String; 3]> {
         facts.extend([
             fact(
                 "last request",
-                Span(reach.last_request).to_string(),
-                format!("after the first on average, {} at the latest: {outlives}", Span(reach.latest_request)),
+                HumanDuration(reach.last_request).to_string(),
+                format!(
+                    "after the first on average, {} at the latest: {outlives}",
+                    HumanDuration(reach.latest_request)
+                ),
             ),
             fact(
                 "together",

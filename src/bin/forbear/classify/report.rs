@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use forbear::core::rule::Table;
 use forbear::core::signal::{LimitClass, Part, Quotas, Reading, Scope, Signal, TokenKind};
-use forbear::core::tune::Span;
+use forbear::core::tune::HumanDuration;
 
 /// All that one answer says, for a person.
 pub(super) fn of_reading(table: &Table, reading: &Reading) -> String {
@@ -21,7 +21,7 @@ pub(super) fn of_reading(table: &Table, reading: &Reading) -> String {
             Part::Header => "header",
             Part::Body => "field",
         };
-        row("told by", &format!("the {part} {}: {}", stated.place, Span(stated.delay)));
+        row("told by", &format!("the {part} {}: {}", stated.place, HumanDuration(stated.delay)));
     } else if signal.failed {
         row("told by", "nothing: no wait is stated");
     }
@@ -63,8 +63,9 @@ fn class(signal: &Signal) -> String {
 
 /// What a call does about it.
 pub(super) fn advice(signal: &Signal) -> String {
-    let until =
-        signal.stated.map_or_else(String::new, |stated| format!(", to be tried again after {}", Span(stated.delay)));
+    let until = signal
+        .stated
+        .map_or_else(String::new, |stated| format!(", to be tried again after {}", HumanDuration(stated.delay)));
     match signal {
         Signal { failed: false, .. } => "nothing to do".to_owned(),
         Signal { class: LimitClass::Spend, .. } => "give up at once, until a person has acted".to_owned(),
@@ -74,7 +75,9 @@ pub(super) fn advice(signal: &Signal) -> String {
         Signal { stated: Some(stated), .. } if stated.delay.is_zero() => {
             "try again after the policy's own curve; the stated wait is over".to_owned()
         }
-        Signal { stated: Some(stated), .. } => format!("try again, not before {} are over", Span(stated.delay)),
+        Signal { stated: Some(stated), .. } => {
+            format!("try again, not before {} are over", HumanDuration(stated.delay))
+        }
         Signal { ambiguous: true, .. } => {
             "try again after the policy's own curve, if the request may be sent twice".to_owned()
         }
@@ -118,7 +121,7 @@ fn quotas(quotas: &Quotas) -> String {
     let mut text = format!("\n  {:<14} {:<7} {:>12} {:>12}  resets in\n", "quota", "window", "limit", "remaining");
     let number = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
     for quota in quotas.iter() {
-        let reset = quota.reset.map_or_else(|| "-".to_owned(), |reset| Span(reset).to_string());
+        let reset = quota.reset.map_or_else(|| "-".to_owned(), |reset| HumanDuration(reset).to_string());
         let _ = writeln!(
             text,
             "  {:<14} {:<7} {:>12} {:>12}  {reset}",
