@@ -4,6 +4,7 @@
 //! - [`how_it_works`]: the way of one call, what a throttle does to a pool, every default with its reason.
 //! - [`decisions`]: what is retried, what never is, and why in this order.
 //! - [`gate`]: who is held, for how long, and how calls come back.
+//! - [`storm`]: what many callers against a small quota cost, with and without it.
 //! - [`mistakes`]: what not to do, why, and what instead.
 //! - [`stacked_retries`]: one retry layer, how a second one is noticed, where to turn it off.
 //! - [`events_and_metrics`]: what is told, and under which names.
@@ -17,3 +18,4 @@ pub mod how_it_works;
 pub mod mistakes;
 pub mod stacked_retries;
 pub mod start;
+pub mod storm;

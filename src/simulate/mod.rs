@@ -56,6 +56,7 @@ pub use run::{Run, Simulation, simulate};
 pub use scenario::*;
 pub use scrape::{Scrape, Scraped};
 pub use tally::{Outcome, Percentiles};
+pub use timeline::Request;
 
 #[cfg(test)]
 mod differential_tests;
