@@ -420,7 +420,8 @@ impl Gate {
     /// Hears that a request sent under `pass` came back neither throttled nor as a success, or not at all: a probe that
     /// says nothing is given back.
     pub fn unknown(&mut self, pass: Pass, now: Moment) {
-        if let (true, State::Shut { probe: probe @ Probe::SentAt(_), .. }) = (pass.probe, &mut self.state) {
+        let is_out = pass.probe && self.is_probe_out(pass);
+        if let (true, State::Shut { probe, .. }) = (is_out, &mut self.state) {
             *probe = Probe::DueAt(now);
         }
     }

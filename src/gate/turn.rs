@@ -124,7 +124,7 @@ impl<'a> Turn<'a> {
             let hold = match self.ask(queue, now) {
                 Ok(probes) => {
                     woken.extend(self.leave(queue, now));
-                    return Poll::Ready(Ok(Permit::given(node, probes, self.first)));
+                    return Poll::Ready(Ok(Permit::given(node, probes, self.first, now)));
                 }
                 Err(No::Never(refused)) => {
                     woken.extend(self.leave(queue, now));

@@ -57,6 +57,7 @@ pub use run::{Run, Simulation, simulate};
 pub use scenario::*;
 pub use scrape::{Scrape, Scraped};
 pub use tally::{Outcome, Percentiles};
+pub use timeline::Request;
 pub use what_if::{Change, Row, WhatIf, what_if};
 
 #[cfg(test)]
