@@ -193,16 +193,19 @@ pub enum Event<'a> {
         /// The part that could not be read.
         part: Part,
     },
-    /// A second retry layer was noticed.
+    /// A second retry layer was noticed: once for a call, however often in it. What each detector sees is told in
+    /// [`guide::stacked_retries`](crate::guide::stacked_retries).
     RetriesStacked {
         /// How.
         detector: StackedBy,
     },
     /// A request left inside an attempt, seen by a tap below the attempt.
     RequestSent,
-    /// No pacing could have served this call within its deadline at the known limit.
+    /// No pacing could have served this call within its deadline at the known limits. Told right after the call's start,
+    /// where [`shadow_pacer`](crate::ForbearBuilder::shadow_pacer) is on.
     CallInfeasible,
-    /// A name came after the places for names were taken and is reported as `_OTHER`.
+    /// A pool was made after the places for names were taken and is reported as `_OTHER`. Policies are kept apart by each
+    /// sink for itself, which counts those that do not fit with the calls that name them.
     LabelOverflowed {
         /// Which label.
         label: BoundedLabel,

@@ -8,6 +8,7 @@ use http::{HeaderMap, StatusCode};
 use crate::clock::Glance;
 use crate::core::call::AttemptPlan;
 use crate::core::decide::DelaySource;
+use crate::core::estimate::Estimate;
 use crate::core::gate::Pass;
 use crate::core::moment::Moment;
 use crate::core::observation::Observation;
@@ -39,6 +40,8 @@ enum Time {
     Planned {
         sent_at: Moment,
         cut: Moment,
+        /// What the gate let it in for, if it was asked.
+        takes: Option<Estimate>,
     },
 }
 
@@ -57,9 +60,10 @@ impl<'a> Attempt<'a> {
         plan: AttemptPlan,
         previous: Option<Signal>,
         sent_at: Moment,
+        takes: Option<Estimate>,
     ) -> Self {
         let AttemptPlan { number, cut, delay_source } = plan;
-        Self { pool, policy, time: Time::Planned { sent_at, cut }, permit, number, delay_source, previous }
+        Self { pool, policy, time: Time::Planned { sent_at, cut, takes }, permit, number, delay_source, previous }
     }
 
     fn sent_at(&self) -> Moment {
@@ -136,9 +140,13 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Tells how many tokens were really used.
+    /// Tells how many tokens of a side were really used. Where the pool is paced by tokens the difference to the call's
+    /// [estimate](crate::Call::tokens) is settled: to be told once for each side of an attempt.
     pub fn used_tokens(&self, kind: TokenKind, tokens: u64) {
         let shared = &self.pool.shared;
+        if let Time::Planned { takes: Some(estimate), .. } = self.time {
+            shared.node.settle(estimate, kind, tokens, shared.clock().now());
+        }
         shared.tell(shared.clock().now(), || Event::TokensUsed { kind, tokens });
     }
 

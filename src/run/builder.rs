@@ -9,6 +9,8 @@ use crate::event::names::Policies;
 use crate::event::sink::{GaugeSource, Sink};
 use crate::gate::{Gate, Trunk};
 use crate::run::engine::{Engine, Forbear, Registry};
+#[cfg(feature = "redis")]
+use crate::run::fleet;
 use crate::run::spans::transition;
 
 /// An engine in the making.
@@ -140,7 +142,7 @@ impl ForbearBuilder {
         check_queue_limit("forbear.queue_limit", queue_limit)?;
         let gate = match variable("FORBEAR_GATE").as_deref() {
             Some("off") => Gate::off(),
-            None | Some("") => self.gate,
+            None | Some("") => self.gate.clone(),
             Some(other) => return Err(InvalidSetting::new("FORBEAR_GATE", other, "off, or unset")),
         };
         let observe_only = match variable("FORBEAR_OBSERVE_ONLY").as_deref() {
@@ -150,8 +152,13 @@ impl ForbearBuilder {
         };
         let dice = self.seed.map_or_else(SharedDice::from_system, SharedDice::from_seed);
         let gated = gate.is_on() && !observe_only;
+        let clock = Clock::new();
+        #[cfg(feature = "redis")]
+        let store = fleet::store(&gate, clock, self.sink.as_deref())?;
         let engine = Arc::new(Engine {
-            trunk: Arc::new(Trunk::new(Clock::new(), dice, gated, transition)),
+            #[cfg(feature = "redis")]
+            store,
+            trunk: Arc::new(Trunk::new(clock, dice, gated, transition)),
             gate,
             queue_limit,
             sink: self.sink,
@@ -163,6 +170,8 @@ impl ForbearBuilder {
             policies: Policies::new(),
             registry: Mutex::new(Registry::default()),
         });
+        #[cfg(feature = "redis")]
+        fleet::watch(&engine);
         if let Some(sink) = &engine.sink {
             let weak = Arc::downgrade(&engine);
             sink.watch(weak as std::sync::Weak<dyn GaugeSource>);

@@ -117,7 +117,9 @@ impl<'a> Going<'a> {
             None => Attempt::at_once(self.pool, self.permit_number(), self.policy, self.arrived),
             Some(progress) => {
                 let (whose, previous) = ((self.pool, self.policy), progress.core.last_signal());
-                Attempt::planned(whose, self.permit_number(), progress.plan, previous, progress.now)
+                let let_in = self.permit.as_ref().is_some_and(Permit::is_let_in);
+                let takes = let_in.then(|| self.estimate.unwrap_or_default());
+                Attempt::planned(whose, self.permit_number(), progress.plan, previous, progress.now, takes)
             }
         }
     }
@@ -188,7 +190,7 @@ impl<'a> Going<'a> {
     #[inline(always)]
     fn give_permit_back(&mut self) {
         if let Some(permit) = self.permit.take()
-            && permit.is_probe()
+            && permit.is_let_in()
         {
             permit.succeeded(self.began(), self.clock().now());
         }

@@ -8,6 +8,8 @@ mod classify;
 mod cut;
 mod drive;
 mod engine;
+#[cfg(feature = "redis")]
+mod fleet;
 mod gauges;
 mod going;
 mod here;

@@ -79,6 +79,13 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// The first setting outside its range.
     pub fn run(self) -> Result<Run, InvalidSetting> {
+        let (run, plan, timeline) = self.observed()?;
+        let plot = timeline.map(|timeline| plot::svg(&timeline, &plan));
+        Ok(Run { plot, ..run })
+    }
+
+    /// Runs it, and gives what a picture is made of instead of the picture.
+    pub(super) fn observed(self) -> Result<(Run, Plan, Option<Timeline>), InvalidSetting> {
         let plan = Plan::of(self.scenario)?;
         if let Some(scrape) = self.scrape {
             within("scrape.every", scrape.every, SHORTEST_SCRAPE..=LONGEST_SCRAPE, "1s to 1h")?;
@@ -88,8 +95,7 @@ impl<'a> Simulation<'a> {
             Engine::Pacer => (pacer::pace(&plan, timeline.as_mut())?, None),
             Engine::Forbear => self.run_engine(&plan, timeline.as_mut())?,
         };
-        let plot = timeline.map(|timeline| plot::svg(&timeline, &plan));
-        Ok(Run { outcome, scraped, plot })
+        Ok((Run { outcome, scraped, plot: None }, plan, timeline))
     }
 
     fn run_engine(

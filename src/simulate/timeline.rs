@@ -28,6 +28,8 @@ pub(crate) struct Span {
     pub(crate) served: u32,
     /// Requests that a limit refused.
     pub(crate) throttled: u32,
+    /// Calls that ended without success.
+    pub(crate) gave_up: u32,
     /// The least that was left of the quota of which least was left, as a share; if anybody asked.
     pub(crate) quota_left: Option<f64>,
 }
@@ -50,6 +52,11 @@ impl Timeline {
         span.throttled += u32::from(throttled);
     }
 
+    /// A call ended without success.
+    pub(super) fn gave_up(&mut self, now: Moment) {
+        self.at(now).gave_up += 1;
+    }
+
     /// So much was left of the quota.
     pub(super) fn quota(&mut self, now: Moment, left: Option<f64>) {
         let span = self.at(now);
@@ -66,9 +73,26 @@ impl Timeline {
                 }
                 return &mut self.spans[place];
             }
-            self.span *= 2;
-            self.spans = self.spans.chunks(2).map(Span::together).collect();
+            self.coarsen();
         }
+    }
+
+    /// Makes two spans one.
+    fn coarsen(&mut self) {
+        self.span *= 2;
+        self.spans = self.spans.chunks(2).map(Span::together).collect();
+    }
+
+    /// Gives several timelines spans of one length, and as many of them.
+    pub(super) fn align(timelines: &mut [Self]) {
+        let span = timelines.iter().map(|timeline| timeline.span).max().unwrap_or_default();
+        for timeline in &mut *timelines {
+            while timeline.span < span {
+                timeline.coarsen();
+            }
+        }
+        let longest = timelines.iter().map(|timeline| timeline.spans.len()).max().unwrap_or_default();
+        timelines.iter_mut().for_each(|timeline| timeline.spans.resize(longest, Span::default()));
     }
 }
 
@@ -79,6 +103,7 @@ impl Span {
             arrivals: sum.arrivals + span.arrivals,
             served: sum.served + span.served,
             throttled: sum.throttled + span.throttled,
+            gave_up: sum.gave_up + span.gave_up,
             quota_left: least(sum.quota_left, span.quota_left),
         })
     }
@@ -106,5 +131,15 @@ mod tests {
         assert!(timeline.spans.len() <= MOST_SPANS);
         let sum = Span::together(&timeline.spans);
         assert_eq!((sum.arrivals, sum.served, sum.throttled, sum.quota_left), (10_000, 5_000, 5_000, Some(0.0)));
+    }
+
+    #[test]
+    fn timelines_of_different_lengths_are_aligned() {
+        let mut both = [Timeline::new(), Timeline::new()];
+        both[0].arrived(Moment::since_start(Duration::from_secs(10)));
+        both[1].gave_up(Moment::since_start(Duration::from_secs(1_000)));
+        Timeline::align(&mut both);
+        assert_eq!((both[0].span, both[0].spans.len()), (both[1].span, both[1].spans.len()));
+        assert_eq!((both[0].spans[2].arrivals, both[1].spans[250].gave_up), (1, 1));
     }
 }

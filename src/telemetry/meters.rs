@@ -186,7 +186,7 @@ impl Handle {
 
 impl Listener for PoolMeters {
     fn hear(&self, _: Moment, event: &Event<'_>) {
-        moves(event, &self.inner.policies, |series, by| match self.handles.place(series).get() {
+        moves(event, &self.inner.policies, |series, by| match self.handles.get(series) {
             Some(handle) => handle.carry_out(by),
             None => self.first(series, by),
         });

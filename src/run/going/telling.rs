@@ -14,9 +14,29 @@ impl Going<'_> {
     /// Ends a call well that somebody watches.
     #[cold]
     pub(super) fn succeeded_watched(&mut self, status: Option<u16>) {
+        if self.progress.is_none() && !self.nested && !self.spans.are_open() {
+            return self.succeeded_at_once(status);
+        }
         let now = self.attempt_succeeded(status);
         self.spans.done(self.attempts());
         self.tell_end(now, CallOutcome::Ok, LimitClass::None, DelaySource::None);
+    }
+
+    /// Ends a call well at its first attempt, told to a sink alone: what most calls of most services are. Call and attempt
+    /// took the same time, and most of what events can say is known beforehand.
+    fn succeeded_at_once(&mut self, status: Option<u16>) {
+        let (shared, policy) = (self.shared(), self.policy.name());
+        let (now, began) = (shared.clock().now(), shared.clock().moment(self.arrived));
+        let duration = began.until(now);
+        let (class, delay_source) = (LimitClass::None, DelaySource::None);
+        let outcome = AttemptOutcome::Ok;
+        let number = 1;
+        let attempt = Event::AttemptEnded { number, delay_source, outcome, class, token_kind: None, status, duration };
+        shared.node.tell(now, &attempt);
+        self.give_permit_back();
+        let (outcome, early, attempts) = (CallOutcome::Ok, false, 1);
+        let call = Event::CallEnded { policy, outcome, class, delay_source, early, attempts, duration };
+        shared.node.tell(now, &call);
     }
 
     /// Tells that the attempt under way, which began at `began`, failed.

@@ -27,7 +27,7 @@ impl<'a> Going<'a> {
         // Before the first attempt nothing is kept of a call that waits but what it came with.
         let arrived = self.progress.as_ref().map_or_else(|| self.began(), |progress| progress.core.started());
         let deadline = arrived.after(self.policy.deadline);
-        Turn::new(&self.shared().node, arrived, deadline, self.may_wait, self.is_first())
+        Turn::new(&self.shared().node, arrived, deadline, self.may_wait, self.is_first()).estimated(self.estimate)
     }
 
     fn took_turn(&mut self, turn: Result<Permit<'a>, Refused>) -> Result<(), GiveUp> {
