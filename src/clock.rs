@@ -46,12 +46,6 @@ impl Clock {
         Glance(Instant::now())
     }
 
-    /// A look at the clock when it started.
-    #[inline]
-    pub(crate) fn start(&self) -> Glance {
-        Glance(self.start)
-    }
-
     /// The moment at which `glance` looked at this clock.
     pub(crate) fn moment(&self, glance: Glance) -> Moment {
         Moment::since_start(glance.0.saturating_duration_since(self.start))

@@ -30,9 +30,8 @@ where
     Fut: Future<Output = R>,
 {
     let Call { pool, policy, estimate, may_wait, observe } = call;
-    let mut going = Going::new(pool, policy, estimate, may_wait);
     async move {
-        going.start();
+        let mut going = Going::start(pool, policy, &estimate, may_wait);
         loop {
             if !going.passes_at_once()
                 && let Err(give_up) = going.wait_for_turn().await

@@ -37,7 +37,6 @@ use crate::run::spans::{CallSpans, Whose};
 pub(super) struct Going<'a> {
     pool: &'a Pool,
     policy: &'a Policy,
-    estimate: Option<Estimate>,
     arrived: Glance,
     /// The attempt's permit, while one is under way in a pool that counts.
     permit: Option<Permit<'a>>,
@@ -57,8 +56,6 @@ pub(super) struct Going<'a> {
 /// What a call is doing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
-    /// Nobody has polled it.
-    NotStarted,
     Attempting,
     /// It waits for its turn.
     Queued,
@@ -68,43 +65,25 @@ enum Step {
 }
 
 impl<'a> Going<'a> {
-    /// A call nobody has polled. It lives in the caller's future from the beginning, which need not hold its parts twice.
-    #[inline]
-    pub(super) fn new(pool: &'a Pool, policy: &'a Policy, estimate: Option<Estimate>, may_wait: bool) -> Self {
-        Self {
-            pool,
-            policy,
-            estimate,
-            // Until it starts, the engine's start stands for its arrival.
-            arrived: pool.shared.clock().start(),
-            permit: None,
-            progress: None,
-            spans: CallSpans::none(),
-            requests: AtomicU32::new(0),
-            stacked: AtomicBool::new(false),
-            step: Step::NotStarted,
-            may_wait,
-            nested: false,
-        }
-    }
-
-    /// The call arrives now.
-    #[inline]
-    pub(super) fn start(&mut self) {
-        let (shared, policy) = (self.shared(), self.policy);
-        self.arrived = shared.clock().glance();
-        self.nested = here::is_inside(PoolId::of(shared)) && !policy.allow_nested;
-        if self.nested {
+    /// A call that arrives now.
+    #[inline(always)]
+    pub(super) fn start(pool: &'a Pool, policy: &'a Policy, estimate: &Option<Estimate>, may_wait: bool) -> Self {
+        let shared = &*pool.shared;
+        let arrived = shared.clock().glance();
+        let nested = here::is_inside(PoolId::of(shared)) && !policy.allow_nested;
+        if nested {
             shared.tell_stacked(policy, StackedBy::Nested);
         } else if shared.is_heard {
-            shared.tell_arrival(self.arrived, policy, self.estimate);
+            shared.tell_arrival(arrived, policy, *estimate);
         }
-        self.spans = CallSpans::start(self.whose(), here::depth);
-        self.step = Step::Attempting;
+        let spans = CallSpans::start(Whose { pool: pool.labels(), about: &shared.about, policy }, here::depth);
+        let (requests, stacked) = (AtomicU32::new(0), AtomicBool::new(false));
+        let (permit, progress, step) = (None, None, Step::Attempting);
+        Self { pool, policy, arrived, permit, progress, spans, requests, stacked, step, may_wait, nested }
     }
 
     /// Takes a permit without waiting, if the pool flows. Where nobody counts, none is needed.
-    #[inline]
+    #[inline(always)]
     pub(super) fn passes_at_once(&mut self) -> bool {
         let shared = self.shared();
         if !shared.counted || self.nested {
@@ -208,7 +187,7 @@ impl<'a> Going<'a> {
     }
 
     /// Gives the permit of an attempt back that succeeded.
-    #[inline]
+    #[inline(always)]
     fn give_permit_back(&mut self) {
         if let Some(permit) = self.permit.take()
             && permit.is_let_in()
@@ -219,9 +198,9 @@ impl<'a> Going<'a> {
 }
 
 impl Drop for Going<'_> {
-    #[inline]
+    #[inline(always)]
     fn drop(&mut self) {
-        if !matches!(self.step, Step::NotStarted | Step::Ended) && self.shared().is_heard {
+        if self.step != Step::Ended && self.shared().is_heard {
             self.tell_cancelled();
         }
     }

@@ -15,12 +15,6 @@ impl CallSpans {
     /// Whether failures are logged even where no span is open.
     pub(in crate::run) const LOG: bool = false;
 
-    /// Those of a call that has not started.
-    #[inline(always)]
-    pub(in crate::run) fn none() -> Self {
-        Self
-    }
-
     #[inline(always)]
     pub(in crate::run) fn start(_: Whose<'_>, _: impl FnOnce() -> usize) -> Self {
         Self
