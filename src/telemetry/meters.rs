@@ -3,6 +3,9 @@
 //! The facade hands out handles that stay bound to the recorder they came from. One made while no recorder is installed is
 //! dead for ever, so each is made on the first event of its series after there is one, and kept in an array by the
 //! series' number.
+//!
+//! A call that succeeds at once moves five series: two counters rise, three histograms take a value. Beside what the
+//! recorder does for each, an event costs a jump and two loads a series.
 
 use std::fmt;
 use std::mem::size_of_val;
@@ -35,6 +38,15 @@ pub fn meters() -> Meters {
 }
 
 /// The sink [`meters`] makes. Clones are the same sink.
+///
+/// ```
+/// use forbear::{Forbear, telemetry};
+/// let meters = telemetry::meters();
+/// let forbear = Forbear::builder().sink(meters.clone()).build()?;
+/// // A recorder may be installed before or after; then, before each scrape:
+/// meters.sample();
+/// # Ok::<_, forbear::InvalidSetting>(())
+/// ```
 ///
 /// Each series is resolved with the recorder once, on its first event after a recorder was installed; from then on an
 /// event takes no lock, no look-up and no allocation. A recorder is taken for missing while it has no state of its own
