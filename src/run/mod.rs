@@ -8,6 +8,8 @@ mod classify;
 mod cut;
 mod drive;
 mod engine;
+#[cfg(feature = "redis")]
+mod fleet;
 mod gauges;
 mod going;
 mod here;
@@ -18,6 +20,7 @@ mod outcome;
 mod peek;
 mod pool;
 mod progress;
+mod reported;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 mod scope;
