@@ -28,6 +28,8 @@ const HARDLY_USED: f64 = 0.3;
 const SURELY_ENOUGH: f64 = 0.8;
 /// Above this share of retries refused again, waiting did not help.
 const OFTEN_AGAIN: f64 = 0.4;
+/// Above this share of refusals after which a stated wait was waited for, the provider can be taken at its word.
+const OFTEN_TOLD: f64 = 0.2;
 /// Fewer successes say too little of how large requests are.
 const ENOUGH_SUCCESSES: f64 = 30.0;
 
@@ -153,7 +155,7 @@ impl Evidence {
             used_when_throttled: loads.iter().map(|load| load.when_throttled).reduce(f64::max),
             loads,
             learned_load: learned_load(window, patience),
-            locked_out: window.peaks.locked_out,
+            locked_out: window.peaks.locked_out && !is_told_soon(window),
             errors: error_share(counts),
             gated: window.settings.gate.is_some_and(|gate| gate != GateMode::Off),
             part_of_fleet: window.part_of_fleet,
@@ -226,6 +228,14 @@ impl Blame {
             failure: part(failure),
         }
     }
+}
+
+/// Whether the provider keeps saying that it is a matter of seconds: then it is not one of the day.
+fn is_told_soon(window: &Window) -> bool {
+    let number = |number| window.counts.get(number);
+    let told = number(Number::ToldWaits);
+    let mean = share(number(Number::ToldWaitSeconds), told);
+    told > number(Number::Throttled) * OFTEN_TOLD && mean < window.minute.as_secs_f64() / 2.0
 }
 
 /// The share of attempts that failed and no limit is to blame, of those that did not wait before.

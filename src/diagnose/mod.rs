@@ -20,7 +20,6 @@ mod verdict;
 mod window;
 
 pub use cause::{Cause, Certainty};
-pub(crate) use counts::Counts;
 pub use evidence::{Blame, Evidence, Load};
 pub(crate) use history::{History, Keeping};
 pub use objective::Objective;
@@ -28,4 +27,3 @@ pub use recommend::{Recommendation, Retries, Rung};
 pub use settings::{KnownLimit, KnownPolicy, Settings};
 pub(crate) use tally::Tally;
 pub use verdict::{Verdict, WhyNot};
-pub(crate) use window::Window;

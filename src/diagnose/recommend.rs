@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::core::policy::Policy;
 use crate::core::signal::Dimension;
 use crate::diagnose::cause::Cause;
 use crate::diagnose::evidence::{Evidence, Load};
@@ -16,10 +17,7 @@ use crate::event::words::GateMode;
 
 /// How much more than the load a quota must grant for the objective to be met: calls come by chance, and one in a hundred
 /// may fail. The median of what re-running short pools with more quota showed.
-const ROOM: f64 = 1.2;
-/// The most attempts that are worth recommending: the deadline is the limit that matters, this one stops loops.
-const MOST_ATTEMPTS: u32 = 20;
-
+const ROOM: f64 = 1.25;
 /// What to set. What is `None` is to be left as it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -142,30 +140,22 @@ impl Recommendation {
     }
 }
 
-/// A curve for a quota that comes back by the minute. Too fast: it begins at a tenth of the minute at least, and four times
-/// as late as now. Too slow: at a tenth of it at most, and it never waits longer than a quarter of the callers' patience.
-/// Attempts enough for its waits to last the patience, or two minutes; never fewer than now.
+/// The curve that [`Policy::for_window`] suggests for the policy under which most calls come, never moved against the
+/// direction that the evidence shows, and never with fewer attempts.
 fn retries(cause: Cause, seen: &Evidence, window: &Window) -> Retries {
     let now = policy_of_most(window).cloned().unwrap_or_default();
+    let deadline = now.deadline.unwrap_or(seen.patience);
+    let told = window.counts.get(Number::ToldWaits) > window.counts.get(Number::CurveWaits);
+    let suggested = Policy::for_window(window.minute).states_delay(told).suggest(deadline).ok();
     let tenth = window.minute / 10;
-    let base = now.base.unwrap_or(tenth);
+    let (base, cap, attempts) = suggested.map_or((tenth, window.minute, 0), |s| (s.base, s.cap, s.attempts));
+    let old = (now.base.unwrap_or(base), now.cap.unwrap_or(cap));
     let (base, cap) = if cause == Cause::BackoffTooFast {
-        let base = (base * 4).clamp(tenth, window.minute / 2).max(base);
-        (base, now.cap.unwrap_or(base).max(base))
+        (base.max(old.0 * 2).max(tenth), cap.max(old.1))
     } else {
-        let most = (seen.patience / 4).max(Duration::from_millis(1));
-        let base = base.min(tenth).min(most);
-        (base, now.cap.unwrap_or(most).min(most).max(base))
+        (base.min(old.0 / 2), cap.min(old.1))
     };
-    let lasts = seen.patience.min(window.minute * 2).as_secs_f64();
-    let (mut bound, mut waited, mut attempts) = (base.as_secs_f64(), 0.0, 1);
-    while waited < lasts && attempts < MOST_ATTEMPTS {
-        // Full jitter: half its bound on average.
-        waited += bound.min(cap.as_secs_f64()) / 2.0;
-        bound *= now.factor.unwrap_or(2.0).max(1.0);
-        attempts += 1;
-    }
-    Retries { base, cap, attempts: attempts.max(now.attempts.unwrap_or(0)) }
+    Retries { base, cap: cap.max(base), attempts: attempts.max(now.attempts.unwrap_or(0)) }
 }
 
 /// The settings of the policy under which most calls come.

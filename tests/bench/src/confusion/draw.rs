@@ -1,6 +1,7 @@
 //! Random scenarios: a provider, its callers, and what may be wrong with either.
 
 use forbear::core::dice::{Dice, SeededDice};
+use forbear::diagnose::Cause;
 use serde_json::{Value, json};
 
 /// One window of the per-minute quotas, in seconds.
@@ -32,15 +33,17 @@ impl Draw {
     }
 }
 
-/// What is likely to be wrong.
+/// What tends to be wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
     /// Anything.
     Any,
-    /// The curve, at a load the quota can carry.
+    /// The curve or the pace, at a load the quota could carry.
     Curve,
-    /// The curve, and nobody but the curve.
-    Alone,
+    /// Short waits, and nothing else.
+    Fast,
+    /// Long waits, and nothing else.
+    Slow,
     /// The day's quota.
     Daily,
     /// The provider's own capacity.
@@ -55,44 +58,84 @@ pub enum Family {
     Spend,
 }
 
+impl Family {
+    /// Every family.
+    pub const ALL: &'static [Self] = &[
+        Self::Any,
+        Self::Curve,
+        Self::Fast,
+        Self::Slow,
+        Self::Daily,
+        Self::Overload,
+        Self::Concurrency,
+        Self::ProviderErrors,
+        Self::CallerErrors,
+        Self::Spend,
+    ];
+
+    /// The causes it is there for: it is drawn from until there are enough of them.
+    #[must_use]
+    pub const fn is_for(self) -> &'static [Cause] {
+        match self {
+            Self::Any => &[Cause::QuotaTooSmall, Cause::Healthy],
+            Self::Curve => &[Cause::Unpaced],
+            Self::Fast => &[Cause::BackoffTooFast],
+            Self::Slow => &[Cause::BackoffTooSlow],
+            Self::Daily => &[Cause::DailySpent],
+            Self::Overload => &[Cause::Overloaded],
+            Self::Concurrency => &[Cause::Concurrency],
+            Self::ProviderErrors => &[Cause::ProviderErrors],
+            Self::CallerErrors => &[Cause::CallerErrors],
+            Self::Spend => &[Cause::SpendLimit],
+        }
+    }
+}
+
 /// In which turn the families come.
 pub const TURN: [Family; 16] = [
     Family::Any,
     Family::Curve,
-    Family::Any,
-    Family::Curve,
+    Family::Fast,
     Family::Daily,
     Family::Any,
     Family::Curve,
+    Family::Slow,
     Family::Overload,
     Family::Any,
+    Family::Fast,
     Family::Concurrency,
-    Family::Curve,
+    Family::Any,
+    Family::Slow,
     Family::ProviderErrors,
     Family::CallerErrors,
     Family::Spend,
-    Family::Alone,
-    Family::Alone,
 ];
 
-/// The scenario of this number.
+/// The family of this number.
+#[must_use]
+pub const fn family(number: u64) -> Family {
+    TURN[(number % TURN.len() as u64) as usize]
+}
+
+/// The scenario of this number: the same for the same seed.
 #[must_use]
 pub fn scenario(seed: u64, number: u64) -> (Family, Value) {
-    let family = TURN[(number % TURN.len() as u64) as usize];
-    let mut draw = Draw(SeededDice::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number.wrapping_mul(0xd134_2543_de82_ef95)));
-    draw.0.unit();
+    let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ number.wrapping_mul(0xd134_2543_de82_ef95);
+    let mut draw = Draw(SeededDice::new(mixed));
+    let family = family(number);
     (family, of_family(family, number, &mut draw))
 }
 
 fn of_family(family: Family, number: u64, draw: &mut Draw) -> Value {
-    let other_cause = !matches!(family, Family::Any | Family::Curve | Family::Alone);
+    let alone = matches!(family, Family::Fast | Family::Slow);
+    let other_cause = !matches!(family, Family::Any | Family::Curve | Family::Fast | Family::Slow);
     let by_tokens = draw.chance(0.6);
     // A single large request must not be more than a minute's tokens.
     let limit = draw.scale(if by_tokens { 25.0 } else { 5.0 }, 300.0).round();
     let load = match family {
         Family::Any => draw.scale(0.15, 2.5),
         Family::Curve => draw.between(0.15, 1.0),
-        Family::Alone => draw.between(0.4, 0.95),
+        Family::Fast | Family::Slow => draw.between(0.4, 0.95),
         _ => draw.scale(0.1, 0.5),
     };
     // Enough calls to say something.
@@ -141,7 +184,7 @@ fn of_family(family: Family, number: u64, draw: &mut Draw) -> Value {
         provider["spend"] = json!([{"from_s": from, "until_s": until}]);
     }
     let mut others = Vec::new();
-    if !other_cause && family != Family::Alone && draw.chance(0.25) {
+    if !other_cause && !alone && draw.chance(0.25) {
         let mut other = json!({"requests_per_minute": (limit * draw.between(0.2, 1.5)).round().max(1.0)});
         if draw.chance(0.5) {
             let period = draw.scale(60.0, 900.0);
@@ -155,15 +198,15 @@ fn of_family(family: Family, number: u64, draw: &mut Draw) -> Value {
     if !known {
         provider["quota_headers"] = json!(false);
     }
-    let gate = if family == Family::Alone || draw.chance(0.5) { "none" } else { *draw.one_of(&["local", "local", "news", "shared"]) };
+    let gate = if alone || draw.chance(0.5) { "none" } else { *draw.one_of(&["local", "local", "news", "shared"]) };
     json!({
         "seed": number + 1,
         "warmup_s": 300,
         "measured_s": hour,
         "provider": provider,
         "others": others,
-        "callers": callers(per_minute, deadline, other_cause || family == Family::Alone, draw),
-        "policy": policy(family, deadline, draw),
+        "callers": callers(per_minute, deadline, other_cause || alone, draw),
+        "policy": policy(family, draw),
         "gate": gate,
         "limit_configured": known,
     })
@@ -181,7 +224,9 @@ fn provider(limit: f64, tokens: bool, draw: &mut Draw) -> Value {
     }
     if tokens {
         // As many as that many calls of the usual size use, give or take.
-        let amount = |share: f64, draw: &mut Draw| json!((limit * MEAN_TOKENS * share * if requests { draw.between(0.7, 1.5) } else { 1.0 }).round());
+        let amount = |share: f64, draw: &mut Draw| {
+            json!((limit * MEAN_TOKENS * share * if requests { draw.between(0.7, 1.5) } else { 1.0 }).round())
+        };
         match draw.whole(1, 4) {
             1 => provider["input_tokens_per_minute"] = amount(0.7, draw),
             2 => {
@@ -242,24 +287,23 @@ fn callers(per_minute: f64, deadline: f64, tame: bool, draw: &mut Draw) -> Value
     json!({"arrivals": arrivals, "replicas": draw.whole(1, 16), "tokens": tokens, "deadline_s": deadlines})
 }
 
-fn policy(family: Family, _deadline: f64, draw: &mut Draw) -> Value {
+fn policy(family: Family, draw: &mut Draw) -> Value {
     let base = match family {
-        Family::Curve | Family::Alone if draw.chance(0.5) => draw.scale(WINDOW / 1_000.0, WINDOW / 60.0),
-        Family::Curve | Family::Alone => draw.scale(WINDOW / 6.0, WINDOW * 2.0),
+        Family::Fast => draw.scale(WINDOW / 1_000.0, WINDOW / 60.0),
+        Family::Slow => draw.scale(WINDOW / 6.0, WINDOW * 2.0),
+        Family::Curve if draw.chance(0.5) => draw.scale(WINDOW / 1_000.0, WINDOW / 60.0),
+        Family::Curve => draw.scale(WINDOW / 6.0, WINDOW * 2.0),
         Family::Any => draw.scale(WINDOW / 1_000.0, WINDOW * 2.0),
         _ => draw.scale(WINDOW / 60.0, WINDOW / 2.0),
     };
     let mut policy = json!({
         "base_s": base,
-        "cap_s": draw.scale(base.max(1.0), 300.0f64.max(base)),
-        "attempts": if matches!(family, Family::Any | Family::Curve | Family::Alone) { draw.whole(3, 20) } else { draw.whole(5, 20) },
+        "cap_s": draw.scale(base.max(1.0), 300.0),
+        "attempts": if matches!(family, Family::Any | Family::Curve | Family::Fast | Family::Slow) { draw.whole(3, 20) } else { draw.whole(5, 20) },
         "honour_header": draw.chance(0.65),
         "jitter_on_header": *draw.one_of(&["none", "1s", "curve"]),
         "on_over_cap": *draw.one_of(&["clamp", "give_up"]),
     });
-    if policy["cap_s"].as_f64() < Some(base) {
-        policy["cap_s"] = json!(base);
-    }
     if draw.chance(0.5) {
         policy["header_cap_s"] = json!(draw.scale(10.0, 300.0));
     }
