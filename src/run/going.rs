@@ -310,12 +310,13 @@ impl<'a> Going<'a> {
         if shared.is_heard || CallSpans::LOG {
             self.tell_failure(now, began);
         }
-        if let Some(mut permit) = self.permit.take()
-            && shared.gated
-            && class != LimitClass::None
-        {
+        if let Some(mut permit) = self.permit.take().filter(|_| shared.gated) {
             let signal = self.progress().core.failure();
-            permit.throttled(shared.level(signal.scope), signal, began, now);
+            if class != LimitClass::None {
+                permit.throttled(shared.level(signal.scope), signal, began, now);
+            } else if signal.timed_out {
+                permit.was_cut(began, now);
+            }
         }
         let nested = self.nested;
         if nested && shared.gated && class != LimitClass::None {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `cargo run --release -p forbear-bench --bin overhead` | one call that succeeds at once, and the size of its future |
 //! | `cargo run --release -p forbear-bench --bin overhead_paused` | three failures, then success, in paused time |
+//! | `cargo run --release -p forbear-bench --bin storm` | many callers against a small quota, in virtual time |
 //!
 //! Two programs, because a process that paused its time once reads a slower clock from then on. What counts is the
 //! ratio to a peer in the same run; nanoseconds belong to the machine. A missed target makes the program exit with 1.
