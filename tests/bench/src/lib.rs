@@ -11,6 +11,7 @@
 //! | `cargo run --release -p forbear-bench --features telemetry --bin telemetry_paused` | three failures, then success, told to meters |
 //! | `tests/bench/unseen_spans` | what spans cost that nobody subscribes to |
 //! | `cargo run --release -p forbear-bench --bin classify` | an answer read: 20 headers, and a body of 600 bytes |
+//! | `cargo run --release -p forbear-bench --bin storm` | many callers against a small quota, in virtual time |
 //!
 //! Several programs, because a process that paused its time once reads a slower clock from then on. What counts is the
 //! ratio to a peer in the same run; nanoseconds belong to the machine. A missed target makes the program exit with 1.
