@@ -210,6 +210,11 @@ impl Gate {
         self.patience.took(took);
     }
 
+    /// Hears that a request that was let in was cut after this time, by its call's deadline or timeout.
+    pub fn was_cut(&mut self, after: Duration) {
+        self.patience.was_cut(after);
+    }
+
     /// The last moment at which a call that arrived then, with this deadline, is worth an attempt: after it there is less
     /// time left than most attempts take.
     #[must_use]

@@ -80,6 +80,14 @@ impl<'a> Permit<'a> {
         self.settle(sent_at, |node, pass| node.succeeded(pass, now));
     }
 
+    /// Reports that the request sent at `sent_at`, which the gate let in, was cut.
+    #[cold]
+    pub(crate) fn was_cut(&self, sent_at: Moment, now: Moment) {
+        if self.is_let_in() {
+            self.node.was_cut(sent_at.until(now));
+        }
+    }
+
     #[cold]
     fn gone(&mut self) {
         let now = self.node.now();

@@ -49,6 +49,7 @@ mod scenario;
 mod scrape;
 mod tally;
 mod timeline;
+mod watch;
 mod what_if;
 mod world;
 

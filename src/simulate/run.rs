@@ -11,6 +11,7 @@ use crate::simulate::scenario::{Engine, Scenario};
 use crate::simulate::scrape::{Fleet, Scrape, Scraped};
 use crate::simulate::tally::Outcome;
 use crate::simulate::timeline::{Request, Timeline};
+use crate::simulate::watch::Watch;
 use crate::simulate::world::World;
 
 const SHORTEST_SCRAPE: Duration = Duration::from_secs(1);
@@ -117,16 +118,28 @@ impl<'a> Simulation<'a> {
         plan: &Plan,
         timeline: Option<&mut Timeline>,
     ) -> Result<(Outcome, Option<Scraped>), InvalidSetting> {
-        let fleet = self.scrape.map(|scrape| (scrape, Fleet::of(plan.callers.replicas)));
-        let ears = fleet.as_ref().map(|(_, fleet)| fleet.ears()).unwrap_or_default();
+        let mut fleet = self.scrape.map(|scrape| Fleet::of(plan.callers.replicas, scrape));
+        let ears = fleet.as_ref().map(Fleet::ears).unwrap_or_default();
         let mut world = World::new(plan, Duration::ZERO, ears, timeline)?;
-        let scraped = match &fleet {
-            Some((scrape, fleet)) => Some(fleet.run(&mut world, *scrape)),
-            None => {
-                world.advance(Moment::NEVER);
-                None
+        let mut watch = Watch::over(&mut world, plan);
+        loop {
+            let scrape_at = fleet.as_ref().map_or(Moment::NEVER, Fleet::next);
+            let at = watch.next().min(scrape_at);
+            let goes_on = world.advance(at);
+            if watch.next() <= at {
+                watch.look(at);
             }
-        };
-        Ok((world.outcome(), scraped))
+            if let Some(fleet) = &mut fleet
+                && (scrape_at <= at || !goes_on)
+            {
+                fleet.scrape(&world, scrape_at);
+            }
+            if !goes_on {
+                break;
+            }
+        }
+        let verdict = watch.verdict(&world, plan.callers.replicas);
+        let outcome = Outcome { verdict: Some(verdict), ..world.outcome() };
+        Ok((outcome, fleet.map(Fleet::scraped)))
     }
 }
