@@ -90,10 +90,11 @@ pub use crate::core::refusal::Refusal;
 pub use crate::core::setting::InvalidSetting;
 pub use crate::core::signal::{LimitClass, Scope, Signal, TokenKind};
 pub use crate::error::Error;
+pub use crate::event::GateState;
 pub use crate::gate::{Gate, StillInFlight};
 pub use crate::run::{
     Attempt, AttemptScope, ByOutcome, ByRule, Call, Failure, Forbear, ForbearBuilder, Head, InFlight, IncomingRetry,
-    Observe, Outcome, Peek, PeekBody, Pool, PoolBuilder, Settle, peek,
+    Observe, Outcome, Peek, PeekBody, Pool, PoolBuilder, PoolSnapshot, Settle, ShutSnapshot, peek,
 };
 #[cfg(feature = "redis")]
 pub use crate::store::redis::RedisOptions;

@@ -25,7 +25,7 @@ use crate::core::estimate::Estimate;
 use crate::core::moment::Moment;
 use crate::core::refusal::Refusal;
 use crate::core::signal::{LimitClass, Part, QuotaReading, TokenKind, words};
-use crate::event::words::{BoundedLabel, DegradedReason, StoreOperation, StoreOutcome};
+use crate::event::words::{BoundedLabel, DegradedReason, OperatorAction, StoreOperation, StoreOutcome};
 
 /// The two labels every series of a pool carries. Bounded and cleaned when the pool is built.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -64,7 +64,7 @@ words! {
 impl From<Refusal> for GateResult {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Spent | Refusal::Deadline | Refusal::NoWait => Self::Refused,
+            Refusal::Spent | Refusal::Deadline | Refusal::NoWait | Refusal::ByHand => Self::Refused,
             Refusal::QueueFull => Self::QueueFull,
             Refusal::Draining => Self::Draining,
         }
@@ -187,6 +187,13 @@ pub enum Event<'a> {
     GateReopened {
         /// The state: paced or flowing.
         state: GateState,
+    },
+    /// An operator's hand was on a pool's gate, or, told to the [process](sink::Sink::listen_to_process), on all of them.
+    GateOperated {
+        /// What was done.
+        action: OperatorAction,
+        /// Why, in the operator's words.
+        reason: &'a str,
     },
     /// A throttle whose delay or class could not be read although this provider normally states it.
     SignalUnreadable {

@@ -157,6 +157,7 @@ impl Kept {
             Event::TokensUsed { kind, tokens } => Event::TokensUsed { kind, tokens },
             Event::GateShut { class, told, shut_for } => Event::GateShut { class, told, shut_for },
             Event::GateReopened { state } => Event::GateReopened { state },
+            Event::GateOperated { action, reason } => Event::GateOperated { action, reason: self.name(reason) },
             Event::SignalUnreadable { part } => Event::SignalUnreadable { part },
             Event::RetriesStacked { detector } => Event::RetriesStacked { detector },
             Event::RequestSent => Event::RequestSent,

@@ -13,7 +13,7 @@
 //! | `TokensUsed` | used tokens |
 //! | `StoreAsked`, `NewsCame` | store answers, age of news; clamped news |
 //! | `SignalUnreadable`, `RetriesStacked`, `RequestSent`, `CallInfeasible`, `LabelOverflowed`, `StoreDegraded`, `ShutReasserted` | one counter each |
-//! | `QuotaRead`, `GateReopened`, `StoreRecovered` | nothing: the engine's gauges tell the state when they are asked |
+//! | `QuotaRead`, `GateReopened`, `GateOperated`, `StoreRecovered` | nothing: the engine's gauges tell the state when they are asked |
 //!
 //! A series is a dense number, so that a sink finds what belongs to it by index: no map, no hash, no text.
 
@@ -210,7 +210,7 @@ pub fn moves(event: &Event<'_>, policies: &Policies, mut visit: impl FnMut(Serie
         }
         Event::ShutReasserted => visit(SeriesId::at(Metric::StoreReasserted, []), one),
         // What these say is a state: the engine's gauges tell it when they are asked.
-        Event::QuotaRead { .. } | Event::GateReopened { .. } | Event::StoreRecovered => {}
+        Event::QuotaRead { .. } | Event::GateReopened { .. } | Event::GateOperated { .. } | Event::StoreRecovered => {}
     }
 }
 

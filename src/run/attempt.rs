@@ -132,7 +132,7 @@ impl<'a> Attempt<'a> {
         let shared = &self.pool.shared;
         let observation = Observation::status(head.status().as_u16()).headers(head.headers());
         let signal = shared.read(&observation);
-        if signal.is_throttle() && shared.gated {
+        if signal.is_throttle() && shared.is_gated() {
             let sent_at = self.sent_at();
             shared.reported.note(sent_at, self.permit, signal);
             let pass = Pass { at: sent_at, probe: false };

@@ -1,6 +1,6 @@
 //! Making an engine.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::clock::{Clock, SharedDice};
 use crate::core::budget::BudgetSettings;
@@ -8,9 +8,10 @@ use crate::core::setting::{InvalidSetting, within};
 use crate::event::names::Policies;
 use crate::event::sink::{GaugeSource, Sink};
 use crate::gate::{Gate, Trunk};
-use crate::run::engine::{Engine, Forbear, Registry};
+use crate::run::engine::{Engine, Forbear};
 #[cfg(feature = "redis")]
 use crate::run::fleet;
+use crate::run::pools::Pools;
 use crate::run::spans::transition;
 
 /// An engine in the making.
@@ -168,15 +169,15 @@ impl ForbearBuilder {
             budget,
             replicas: self.replicas,
             policies: Policies::new(),
-            registry: Mutex::new(Registry::default()),
         });
+        let pools = Arc::new(Pools::new(engine));
         #[cfg(feature = "redis")]
-        fleet::watch(&engine);
-        if let Some(sink) = &engine.sink {
-            let weak = Arc::downgrade(&engine);
+        fleet::watch(&pools);
+        if let Some(sink) = &pools.engine.sink {
+            let weak = Arc::downgrade(&pools);
             sink.watch(weak as std::sync::Weak<dyn GaugeSource>);
         }
-        Ok(Forbear { engine })
+        Ok(Forbear { pools })
     }
 }
 
@@ -189,8 +190,8 @@ mod tests {
         let with = |value: &'static str| {
             Forbear::builder().build_with(move |name| (name == "FORBEAR_GATE").then(|| value.to_owned()))
         };
-        assert!(!with("off").expect("built").engine.trunk.is_gated());
-        assert!(with("").expect("built").engine.trunk.is_gated());
+        assert!(!with("off").expect("built").pools.engine.trunk.is_gated());
+        assert!(with("").expect("built").pools.engine.trunk.is_gated());
         let refused = with("shut").expect_err("refused").to_string();
         assert_eq!(refused, "FORBEAR_GATE is \"shut\"; allowed: off, or unset");
     }

@@ -9,19 +9,19 @@ use crate::event::gauges::{self, Visit};
 use crate::event::names::{OTHER, Policies};
 use crate::event::sink::{GaugeSource, Sample};
 use crate::gate::Node;
-use crate::run::engine::Engine;
 use crate::run::pool::Shared;
+use crate::run::pools::Pools;
 
-impl GaugeSource for Engine {
+impl GaugeSource for Pools {
     fn sample(&self, visit: &mut dyn FnMut(Sample<'_>)) {
-        gauges::process(self.replicas(), visit);
+        let (pools, engine) = (self.all(), &self.engine);
+        gauges::process(engine.replicas(), visit);
         #[cfg(feature = "redis")]
-        if let Some(store) = &self.store {
+        if let Some(store) = &engine.store {
             gauges::store(crate::store::Store::is_up(store), visit);
         }
-        let now = self.trunk.clock.now();
-        let wall = self.trunk.clock.wall();
-        let pools: Vec<_> = self.registry().pools.values().filter_map(std::sync::Weak::upgrade).collect();
+        let now = engine.trunk.clock.now();
+        let wall = engine.trunk.clock.wall();
         // One sample per series: pools beyond the bound share their labels, and so may those whose names were cleaned.
         let mut sampled: HashSet<&PoolLabels> = HashSet::new();
         for pool in &pools {
@@ -35,7 +35,7 @@ impl GaugeSource for Engine {
 
 fn sample_pool(pool: &Shared, now: Moment, wall: WallTime, visit: Visit<'_>) {
     let (node, labels) = (&pool.node, pool.node.labels());
-    gauges::gate(labels, pool.engine.gate.as_str(), most_shut(node, now), now, wall, visit);
+    gauges::gate(labels, pool.engine.gate_mode(), most_shut(node, now), now, wall, visit);
     gauges::calls(labels, node.in_flight(), pool.sleeping(), node.waiting(), visit);
     gauges::quotas(labels, &pool.board(), now, wall, visit);
     for policy in pool.policies() {
@@ -48,7 +48,7 @@ fn sample_pool(pool: &Shared, now: Moment, wall: WallTime, visit: Visit<'_>) {
 }
 
 /// A pool is as shut as the most shut level of its path.
-fn most_shut(leaf: &Node, now: Moment) -> Look {
+pub(super) fn most_shut(leaf: &Node, now: Moment) -> Look {
     let mut worst = leaf.look(now);
     let mut level = leaf;
     while let Some(above) = level.above() {

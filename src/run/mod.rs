@@ -16,15 +16,18 @@ mod here;
 mod incoming;
 mod inside;
 mod labels;
+mod operate;
 mod outcome;
 mod peek;
 mod pool;
+mod pools;
 mod progress;
 mod reported;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 mod scope;
 mod seen;
+mod snapshot;
 mod spans;
 
 pub use attempt::{Attempt, Head, InFlight};
@@ -38,3 +41,4 @@ pub use outcome::{Failure, Outcome, PeekBody, Settle};
 pub use peek::{Peek, peek};
 pub use pool::{Pool, PoolBuilder};
 pub use scope::AttemptScope;
+pub use snapshot::{PoolSnapshot, ShutSnapshot};

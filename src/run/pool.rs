@@ -1,7 +1,7 @@
 //! A capacity pool and its handle.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::clock::{Clock, Glance, SharedDice};
@@ -24,6 +24,7 @@ use crate::run::about::{About, Server};
 use crate::run::builder::check_queue_limit;
 use crate::run::call::Call;
 use crate::run::engine::Engine;
+use crate::run::pools::Pools;
 use crate::run::reported::Reported;
 use crate::run::spans::{CallSpans, Sites, quota_updated};
 
@@ -34,6 +35,8 @@ const MOST_POLICIES: usize = 16;
 #[derive(Clone)]
 pub struct Pool {
     pub(super) shared: Arc<Shared>,
+    /// Kept as long as there are handles.
+    pub(super) _pools: Arc<Pools>,
 }
 
 impl Pool {
@@ -58,7 +61,7 @@ impl std::fmt::Debug for Pool {
 /// A [`Pool`] in the making.
 #[must_use = "a pool is made by `build`"]
 pub struct PoolBuilder {
-    engine: Arc<Engine>,
+    pools: Arc<Pools>,
     table: Table,
     path: Vec<String>,
     limits: Vec<Limit>,
@@ -68,8 +71,8 @@ pub struct PoolBuilder {
 }
 
 impl PoolBuilder {
-    pub(super) fn new(engine: Arc<Engine>, table: Table, path: Vec<String>) -> Self {
-        Self { engine, table, path, limits: Vec::new(), server: None, queue_limit: None, cold_start: false }
+    pub(super) fn new(pools: Arc<Pools>, table: Table, path: Vec<String>) -> Self {
+        Self { pools, table, path, limits: Vec::new(), server: None, queue_limit: None, cold_start: false }
     }
 
     /// A quota the pool is known to have. What headers say beats it.
@@ -141,20 +144,7 @@ impl PoolBuilder {
             check_queue_limit("pool.queue_limit", most)?;
         }
 
-        let mut registry = self.engine.registry();
-        let key = (self.table.id, self.path);
-        let known = registry.pools.get(&key).and_then(Weak::upgrade);
-        let shared = match known {
-            Some(shared) => shared,
-            None => {
-                let node = self.engine.node(&mut registry, &self.table, &key.1);
-                let shared = Arc::new(Shared::new(&self.engine, self.table, &key.1, node));
-                registry.pools.retain(|_, pool| pool.strong_count() > 0);
-                registry.pools.insert(key, Arc::downgrade(&shared));
-                shared
-            }
-        };
-        drop(registry);
+        let shared = self.pools.find_or_make(self.table, self.path.into());
         if let Some(server) = server {
             shared.about.server.get_or_init(|| server);
         }
@@ -165,10 +155,10 @@ impl PoolBuilder {
             shared.board().configured = self.limits;
             shared.tell_gate_the_limit(shared.level(None));
         }
-        if self.cold_start && shared.gated {
+        if self.cold_start && shared.engine.trunk.has_gate() {
             shared.node.start_cold(shared.clock.now());
         }
-        Ok(Pool { shared })
+        Ok(Pool { shared, _pools: self.pools })
     }
 }
 
@@ -177,9 +167,8 @@ pub(super) struct Shared {
     pub(super) engine: Arc<Engine>,
     pub(super) table: Table,
     pub(super) node: Arc<Node>,
-    depth: usize,
-    /// Whether a gate holds calls back.
-    pub(super) gated: bool,
+    /// Its names, widest first, as the application gave them.
+    pub(super) path: Arc<[String]>,
     /// Whether anybody needs the numbers of calls and requests: gate, budget or sink.
     pub(super) counted: bool,
     /// Whether a sink listens.
@@ -192,7 +181,8 @@ pub(super) struct Shared {
     pub(super) reported: Reported,
     /// Calls that sleep between two attempts.
     sleeping: AtomicU32,
-    policies: [OnceLock<Policy>; MOST_POLICIES],
+    /// The policies seen, where a sink shows them.
+    policies: OnceLock<Box<[OnceLock<Policy>; MOST_POLICIES]>>,
     pub(super) about: About,
     /// Counts calls that no pacing could serve, where that was asked for.
     shadow: Option<Mutex<ShadowPacer>>,
@@ -201,23 +191,22 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    fn new(engine: &Arc<Engine>, table: Table, path: &[String], node: Arc<Node>) -> Self {
+    pub(super) fn new(engine: &Arc<Engine>, table: Table, path: &Arc<[String]>, node: Arc<Node>) -> Self {
         let clock = engine.trunk.clock;
         Self {
             table,
-            depth: path.len(),
+            path: Arc::clone(path),
             about: About::new(&table, path, engine.attempts_are_clients),
             sites: Sites::default(),
             shadow: engine.shadow_pacer.then(|| Mutex::new(ShadowPacer::new(engine.replicas.unwrap_or(1)))),
-            gated: engine.trunk.is_gated(),
-            counted: engine.trunk.is_gated() || engine.budget.is_some() || node.is_heard(),
+            counted: engine.trunk.has_gate() || engine.budget.is_some() || node.is_heard(),
             is_heard: node.is_heard(),
             clock,
             budget: engine.budget.map(|settings| Mutex::new(Budget::new(settings, clock.now()))),
             quotas: Mutex::default(),
             reported: Reported::default(),
             sleeping: AtomicU32::new(0),
-            policies: [const { OnceLock::new() }; MOST_POLICIES],
+            policies: OnceLock::new(),
             node,
             engine: Arc::clone(engine),
         }
@@ -230,6 +219,11 @@ impl Shared {
 
     pub(super) fn dice(&self) -> &SharedDice {
         &self.engine.trunk.dice
+    }
+
+    /// Whether throttles hold calls back now.
+    pub(super) fn is_gated(&self) -> bool {
+        self.engine.trunk.is_gated()
     }
 
     /// What an observation made now means to the provider. What it says of quotas is noted.
@@ -248,7 +242,7 @@ impl Shared {
 
     /// The level (0 = widest) of this pool's path that a limit of `scope` shuts.
     pub(super) fn level(&self, scope: Option<Scope>) -> usize {
-        path::level(self.table.scopes, self.depth, scope)
+        path::level(self.table.scopes, self.path.len(), scope)
     }
 
     /// Builds an event only if somebody listens.
@@ -330,7 +324,8 @@ impl Shared {
 
     /// Remembers a policy so that its parameters can be shown; the seventeenth and later are not.
     fn remember(&self, policy: &Policy) {
-        for slot in &self.policies {
+        let policies = self.policies.get_or_init(|| Box::new([const { OnceLock::new() }; MOST_POLICIES]));
+        for slot in policies.iter() {
             let first = || {
                 let _ = self.engine.policies.index(policy.name());
                 policy.clone()
@@ -345,7 +340,7 @@ impl Shared {
 
     /// The policies seen so far.
     pub(super) fn policies(&self) -> impl Iterator<Item = &Policy> {
-        self.policies.iter().map_while(OnceLock::get)
+        self.policies.get().into_iter().flat_map(|policies| policies.iter().map_while(OnceLock::get))
     }
 
     /// How long the pool is shut from now, if it is.

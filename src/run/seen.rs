@@ -26,7 +26,7 @@ impl Drop for Seen<'_, '_> {
     fn drop(&mut self) {
         if let Some(permit) = self.permit.take()
             && self.signal.is_throttle()
-            && self.shared.gated
+            && self.shared.is_gated()
         {
             let now = self.shared.clock().now();
             permit.throttled(self.shared.level(self.signal.scope), &self.signal, self.sent_at, now);

@@ -7,16 +7,17 @@ use std::process::ExitCode;
 use forbear::InvalidSetting;
 use forbear_bench::bench::runtime;
 use forbear_bench::gate::ours::Ours;
+use forbear_bench::gate::pools::POOLS;
 use forbear_bench::gate::verdict::Verdict;
 use forbear_bench::gate::waiters::{WAITERS, bytes, drain};
-use forbear_bench::gate::{self, burst, grant, threads};
+use forbear_bench::gate::{self, burst, grant, pools, threads};
 use forbear_bench::versions;
 
 /// How many a second leave a pool of a hundred thousand.
 const PACE: u32 = 20_000;
 
 /// The topics, in their order.
-const TOPICS: [&str; 5] = ["grant", "threads", "waiters", "drain", "burst"];
+const TOPICS: [&str; 6] = ["grant", "threads", "pools", "waiters", "drain", "burst"];
 
 fn main() -> Result<ExitCode, InvalidSetting> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
@@ -40,7 +41,14 @@ fn main() -> Result<ExitCode, InvalidSetting> {
                 let verdict = threads::run(&Ours::flowing()?).unwrap_or_else(too_busy);
                 ("two threads at one pool".to_owned(), vec![verdict])
             }
-            "waiters" => (format!("{WAITERS} waiters"), vec![bytes(&runtime)?]),
+            "pools" => {
+                let (shown, verdicts) = pools::run()?;
+                (format!("{POOLS} pools that nobody uses\n\n{shown}"), verdicts)
+            }
+            "waiters" => {
+                let (shown, verdicts) = bytes(&runtime)?;
+                (format!("{WAITERS} waiters\n\n{shown}"), verdicts)
+            }
             "drain" => {
                 let verdicts = drain(&runtime, WAITERS, PACE)?.verdicts();
                 (format!("{WAITERS} waiters leave, {PACE} a second"), verdicts)

@@ -9,7 +9,7 @@ use http::Response;
 use crate::operation::{Answer, Failure};
 
 /// A deadline no row reaches.
-const DEADLINE: Duration = Duration::from_secs(600);
+pub const DEADLINE: Duration = Duration::from_secs(600);
 
 /// A pool and the policy of its one call site.
 #[derive(Clone, Debug)]
