@@ -31,7 +31,7 @@ where
 {
     let Call { pool, policy, estimate, may_wait, observe } = call;
     async move {
-        let mut going = Going::start(pool, policy, &estimate, may_wait);
+        let mut going = Going::start(pool, policy, estimate, may_wait);
         loop {
             if !going.passes_at_once()
                 && let Err(give_up) = going.wait_for_turn().await

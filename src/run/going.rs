@@ -37,6 +37,8 @@ use crate::run::spans::{CallSpans, Whose};
 pub(super) struct Going<'a> {
     pool: &'a Pool,
     policy: &'a Policy,
+    /// The tokens the application says the call takes.
+    estimate: Option<Estimate>,
     arrived: Glance,
     /// The attempt's permit, while one is under way in a pool that counts.
     permit: Option<Permit<'a>>,
@@ -67,19 +69,19 @@ enum Step {
 impl<'a> Going<'a> {
     /// A call that arrives now.
     #[inline(always)]
-    pub(super) fn start(pool: &'a Pool, policy: &'a Policy, estimate: &Option<Estimate>, may_wait: bool) -> Self {
+    pub(super) fn start(pool: &'a Pool, policy: &'a Policy, estimate: Option<Estimate>, may_wait: bool) -> Self {
         let shared = &*pool.shared;
         let arrived = shared.clock().glance();
         let nested = here::is_inside(PoolId::of(shared)) && !policy.allow_nested;
         if nested {
             shared.tell_stacked(policy, StackedBy::Nested);
         } else if shared.is_heard {
-            shared.tell_arrival(arrived, policy, *estimate);
+            shared.tell_arrival(arrived, policy, estimate);
         }
         let spans = CallSpans::start(Whose { pool: pool.labels(), about: &shared.about, policy }, here::depth);
         let (requests, stacked) = (AtomicU32::new(0), AtomicBool::new(false));
         let (permit, progress, step) = (None, None, Step::Attempting);
-        Self { pool, policy, arrived, permit, progress, spans, requests, stacked, step, may_wait, nested }
+        Self { pool, policy, estimate, arrived, permit, progress, spans, requests, stacked, step, may_wait, nested }
     }
 
     /// Takes a permit without waiting, if the pool flows. Where nobody counts, none is needed.
