@@ -61,6 +61,8 @@
 #[doc(hidden)]
 pub mod clock;
 pub mod core;
+#[cfg(feature = "diagnose")]
+pub mod diagnose;
 #[cfg(feature = "emulator")]
 pub mod emulator;
 mod error;

@@ -210,6 +210,11 @@ impl Gate {
         self.patience.took(took);
     }
 
+    /// Hears that a request that was let in was cut after this time, by its call's deadline or timeout.
+    pub fn was_cut(&mut self, after: Duration) {
+        self.patience.was_cut(after);
+    }
+
     /// The last moment at which a call that arrived then, with this deadline, is worth an attempt: after it there is less
     /// time left than most attempts take.
     #[must_use]
@@ -420,7 +425,8 @@ impl Gate {
     /// Hears that a request sent under `pass` came back neither throttled nor as a success, or not at all: a probe that
     /// says nothing is given back.
     pub fn unknown(&mut self, pass: Pass, now: Moment) {
-        if let (true, State::Shut { probe: probe @ Probe::SentAt(_), .. }) = (pass.probe, &mut self.state) {
+        let is_out = pass.probe && self.is_probe_out(pass);
+        if let (true, State::Shut { probe, .. }) = (is_out, &mut self.state) {
             *probe = Probe::DueAt(now);
         }
     }

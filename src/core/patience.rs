@@ -39,6 +39,12 @@ impl Patience {
         self.seen = self.seen.saturating_add(1);
     }
 
+    /// Hears that an attempt was cut after this time: it would have taken longer, nobody knows how much. Without it only
+    /// the short ones would be heard of, and calls would be let in with ever less time.
+    pub(super) fn was_cut(&mut self, after: Duration) {
+        self.took(after.max(self.usual) * 2);
+    }
+
     /// How long most attempts take, if enough were seen.
     pub(super) fn usual(&self) -> Option<Duration> {
         (self.seen >= ENOUGH).then(|| self.usual + self.spread)
@@ -82,6 +88,13 @@ mod tests {
         let least = after(&times).least(S * 15);
         assert!((S * 2..S * 3).contains(&least), "{least:?}");
         assert_eq!(after(&[60; 30]).least(S * 15), Duration::from_millis(7_500));
+    }
+
+    #[test]
+    fn attempts_that_were_cut_ask_for_more_time() {
+        let mut patience = after(&[2; 30]);
+        (0..10).for_each(|_| patience.was_cut(S * 2));
+        assert!(patience.least(S * 60) > S * 4);
     }
 
     #[test]

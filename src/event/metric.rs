@@ -150,6 +150,15 @@ impl Row {
         }
     }
 
+    /// How many of its series have the same policy, if that is a label of it; it is the first wherever it is one.
+    #[cfg_attr(not(feature = "diagnose"), expect(dead_code, reason = "only the diagnosis adds up by policy"))]
+    pub(crate) const fn series_of_one_policy(&self) -> Option<usize> {
+        match self.labels {
+            [Label { words: Words::Policies, .. }, ..] => Some(self.series_per_pool() / self.labels[0].values()),
+            _ => None,
+        }
+    }
+
     /// How many series one pool can have of it.
     #[must_use]
     pub const fn series_per_pool(&self) -> usize {

@@ -341,6 +341,11 @@ impl Node {
         self.state().went_well(took);
     }
 
+    /// Hears that a request the gate let in was cut after this time.
+    pub(super) fn was_cut(&self, after: Duration) {
+        self.state().was_cut(after);
+    }
+
     /// Settles what a request that the gate let in with this estimate used of a side.
     pub(crate) fn settle(&self, estimate: Estimate, kind: TokenKind, used: u64, now: Moment) {
         self.path().for_each(|node| node.state().settle(Some(estimate), kind, used, now));

@@ -85,10 +85,7 @@ impl<'a> Turn<'a> {
             Admission::Pass(_) => Hold { ask_again: now, class: self.node.held_for(), shut: None },
             Admission::Hold(hold) => hold,
         };
-        let hopeless = match hold.shut {
-            Some(shut) => shut.until >= self.deadline,
-            None => is_first && hold.ask_again >= self.deadline,
-        };
+        let hopeless = hold.is_hopeless(is_first, self.deadline);
         let why = match hold.shut {
             Some(shut) if shut.is_hard() => Some(Refusal::Spent),
             _ if hopeless || !in_time => Some(Refusal::Deadline),
@@ -124,7 +121,7 @@ impl<'a> Turn<'a> {
             let hold = match self.ask(queue, now) {
                 Ok(probes) => {
                     woken.extend(self.leave(queue, now));
-                    return Poll::Ready(Ok(Permit::given(node, probes, self.first)));
+                    return Poll::Ready(Ok(Permit::given(node, probes, self.first, now)));
                 }
                 Err(No::Never(refused)) => {
                     woken.extend(self.leave(queue, now));

@@ -5,6 +5,7 @@
 //! - [`decisions`]: what is retried, what never is, and why in this order.
 //! - [`gate`]: who is held, for how long, and how calls come back.
 //! - [`moving_providers`]: numbers that stop being right with another provider, and how to find those that are.
+//! - [`storm`]: what many callers against a small quota cost, with and without it.
 //! - [`mistakes`]: what not to do, why, and what instead.
 //! - [`stacked_retries`]: one retry layer, how a second one is noticed, where to turn it off.
 //! - [`spans`]: what one call looks like in a trace and in the log.
@@ -22,4 +23,5 @@ pub mod moving_providers;
 pub mod spans;
 pub mod stacked_retries;
 pub mod start;
+pub mod storm;
 pub mod telemetry;

@@ -34,14 +34,14 @@ where
         let mut going = Going::start(pool, policy, estimate, may_wait);
         loop {
             if !going.passes_at_once()
-                && let Err(give_up) = going.wait_for_turn().await
+                && let Err(give_up) = going.wait_for_turn(&estimate).await
             {
                 return Err(going.give_up(give_up, None));
             }
             if let Err(give_up) = going.begin() {
                 return Err(going.give_up(give_up, None));
             }
-            let inside = Inside::new(&going, || operation(going.attempt()));
+            let inside = Inside::new(&going, || operation(going.attempt(&estimate)));
             // In a block: an answer that failed and its connection are not kept while the call sleeps.
             let wake_at = {
                 let outcome = Cut::new(inside, || going.clock().sleep_until(going.cut())).await;

@@ -114,13 +114,13 @@ impl<'a> Going<'a> {
 
     /// What the operation is handed.
     #[inline]
-    pub(super) fn attempt(&self) -> Attempt<'a> {
+    pub(super) fn attempt(&self, estimate: &Option<Estimate>) -> Attempt<'a> {
         match &self.progress {
             None => Attempt::at_once(self.pool, self.permit_number(), self.policy, self.arrived),
             Some(progress) => {
                 let (whose, previous) = ((self.pool, self.policy), progress.core.last_signal());
                 let let_in = self.permit.as_ref().is_some_and(Permit::is_let_in);
-                let takes = let_in.then(|| self.estimate.unwrap_or_default());
+                let takes = let_in.then(|| estimate.unwrap_or_default());
                 Attempt::planned(whose, self.permit_number(), progress.plan, previous, progress.now, takes)
             }
         }

@@ -49,6 +49,7 @@ mod scenario;
 mod scrape;
 mod tally;
 mod timeline;
+mod watch;
 mod what_if;
 mod world;
 
@@ -57,6 +58,7 @@ pub use run::{Run, Simulation, simulate};
 pub use scenario::*;
 pub use scrape::{Scrape, Scraped};
 pub use tally::{Outcome, Percentiles};
+pub use timeline::Request;
 pub use what_if::{Change, Row, WhatIf, what_if};
 
 #[cfg(test)]

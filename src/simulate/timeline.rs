@@ -17,6 +17,18 @@ pub(crate) struct Timeline {
     pub(crate) span: Duration,
     /// The spans, the first at the start of the world.
     pub(crate) spans: Vec<Span>,
+    /// Every request, where that is wanted.
+    pub(crate) requests: Option<Vec<Request>>,
+}
+
+/// One request that reached the provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Request {
+    /// When, from the start of the world.
+    pub at: Duration,
+    /// Whether it was served, or is about to be.
+    pub served: bool,
 }
 
 /// What happened in one span.
@@ -37,7 +49,7 @@ pub(crate) struct Span {
 impl Timeline {
     /// An empty timeline; spans are of a second until there are too many.
     pub(crate) fn new() -> Self {
-        Self { span: Duration::from_secs(1), spans: Vec::new() }
+        Self { span: Duration::from_secs(1), spans: Vec::new(), requests: None }
     }
 
     /// A call arrived.
@@ -47,6 +59,9 @@ impl Timeline {
 
     /// A request came and was served, or throttled, or failed in another way.
     pub(super) fn asked(&mut self, now: Moment, served: bool, throttled: bool) {
+        if let Some(requests) = &mut self.requests {
+            requests.push(Request { at: now.elapsed_since_start(), served });
+        }
         let span = self.at(now);
         span.served += u32::from(served);
         span.throttled += u32::from(throttled);

@@ -79,6 +79,12 @@ impl<'a> Going<'a> {
     fn report(&mut self, began: Moment, now: Moment) {
         let (shared, permit_number) = (self.shared(), self.permit_number());
         let signal = *self.progress().core.failure();
+        if signal.timed_out
+            && !signal.is_throttle()
+            && let Some(permit) = &mut self.permit
+        {
+            permit.was_cut(began, now);
+        }
         if !signal.is_throttle() || shared.reported.has(began, permit_number, &signal) {
             return;
         }

@@ -1,6 +1,7 @@
 //! Sleeps and waits at the gate.
 
 use crate::core::decide::{DelaySource, GiveUp, Wait};
+use crate::core::estimate::Estimate;
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
 use crate::event::{Event, GateResult};
@@ -14,20 +15,20 @@ impl<'a> Going<'a> {
     ///
     /// # Errors
     /// The gate refuses the call, or its deadline came.
-    pub(in crate::run) async fn wait_for_turn(&mut self) -> Result<(), GiveUp> {
+    pub(in crate::run) async fn wait_for_turn(&mut self, estimate: &Option<Estimate>) -> Result<(), GiveUp> {
         let shared = self.shared();
-        let turn = self.turn();
+        let turn = self.turn(estimate);
         let queue = || Queue { depth: shared.node.waiting(), stated: shared.shut_for() };
         self.step = Step::Queued;
         let turn = self.spans.at_gate(turn, queue).await;
         self.took_turn(turn)
     }
 
-    fn turn(&self) -> Turn<'a> {
+    fn turn(&self, estimate: &Option<Estimate>) -> Turn<'a> {
         // Before the first attempt nothing is kept of a call that waits but what it came with.
         let arrived = self.progress.as_ref().map_or_else(|| self.began(), |progress| progress.core.started());
         let deadline = arrived.after(self.policy.deadline);
-        Turn::new(&self.shared().node, arrived, deadline, self.may_wait, self.is_first()).estimated(self.estimate)
+        Turn::new(&self.shared().node, arrived, deadline, self.may_wait, self.is_first()).estimated(*estimate)
     }
 
     fn took_turn(&mut self, turn: Result<Permit<'a>, Refused>) -> Result<(), GiveUp> {

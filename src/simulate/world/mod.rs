@@ -18,6 +18,7 @@ use crate::core::gate::Pass;
 use crate::core::moment::Moment;
 use crate::core::setting::InvalidSetting;
 use crate::core::signal::Signal;
+use crate::diagnose::Tally as Numbers;
 use crate::emulator::limits::Cost;
 use crate::event::Event;
 use crate::event::sink::Listener;
@@ -106,6 +107,8 @@ pub(super) struct World<'a> {
     pools: Vec<Pool>,
     /// Who hears each replica's events, if anybody does.
     ears: Vec<Box<dyn Listener>>,
+    /// Who adds up the events of all replicas, if anybody does.
+    adds_up: Option<Numbers>,
     /// The calls under way.
     calls: Calls,
     /// What is found out.
@@ -158,6 +161,7 @@ impl<'a> World<'a> {
             client_dice: plan.chance.dice(Purpose::Client, 0),
             pools: (0..processes).map(pool).collect(),
             ears,
+            adds_up: None,
             calls: Calls::default(),
             tally: Tally::default(),
             fits_from: Moment::NEVER,
@@ -169,6 +173,11 @@ impl<'a> World<'a> {
         world.calendar.note_first(Moment::START, Happening::Arrivals);
         (0..world.tenants.len()).for_each(|place| world.expect_tenant(place));
         Ok(world)
+    }
+
+    /// Adds up the events of all replicas from now on.
+    pub(super) fn add_up(&mut self, numbers: Numbers) {
+        self.adds_up = Some(numbers);
     }
 
     /// Lets everything happen that happens up to `until`. Returns whether there is more to come.
@@ -183,6 +192,11 @@ impl<'a> World<'a> {
             }
         }
         false
+    }
+
+    /// How far it has come.
+    pub(super) const fn now(&self) -> Moment {
+        self.calendar.now()
     }
 
     /// What it comes to.
@@ -300,8 +314,16 @@ impl<'a> World<'a> {
 
     /// Builds an event only if somebody listens.
     fn tell<'e>(&self, replica: usize, event: impl FnOnce() -> Event<'e>) {
-        if let Some(ear) = self.ears.get(replica) {
-            ear.hear(self.calendar.now(), &event());
+        let ear = self.ears.get(replica);
+        if ear.is_none() && self.adds_up.is_none() {
+            return;
+        }
+        let (now, event) = (self.calendar.now(), event());
+        if let Some(ear) = ear {
+            ear.hear(now, &event);
+        }
+        if let Some(numbers) = &self.adds_up {
+            numbers.hear(now, &event);
         }
     }
 }

@@ -207,10 +207,8 @@ impl Pool {
                 Admission::Pass(_) => Hold { ask_again: now, class: self.gate.held_for(), shut: None },
                 Admission::Hold(hold) => hold,
             };
-            let hopeless = match hold.shut {
-                Some(shut) => shut.is_hard() || shut.until >= deadline,
-                None => is_head && hold.ask_again >= deadline,
-            };
+            let spent = hold.shut.is_some_and(|shut| shut.is_hard());
+            let hopeless = spent || hold.is_hopeless(is_head, deadline);
             if hopeless || !in_time {
                 self.leave(place, calendar);
                 return Turn::Refused { class: hold.class, retry_at: hold.shut.map(|shut| shut.until) };

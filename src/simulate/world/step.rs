@@ -210,6 +210,8 @@ impl World<'_> {
                 self.tell_reopened(replica);
             }
             going.probe = false;
+        } else if signal.timed_out && going.let_in {
+            self.pools[process].gate.was_cut(began.until(now));
         } else if self.pools[process].gated && signal.is_throttle() {
             let stated = signal.stated.filter(|_| policy.manners.honour_header);
             let heeded = Signal { stated, ..*signal };

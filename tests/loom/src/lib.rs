@@ -4,6 +4,7 @@
 //! allows included. A model that fails prints the order that breaks it.
 #![cfg(test)]
 
+#[allow(dead_code, reason = "the models need a part of it")]
 #[path = "../../../src/gate/flow.rs"]
 mod flow;
 #[path = "../../../src/gate/handed.rs"]
