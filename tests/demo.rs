@@ -108,7 +108,8 @@ fn assert_valid(text: &str) {
 /// What a panel groups by: number, limit class and delay source of every attempt, under the names of the guide's table.
 fn assert_attempts_are_as_the_guide_says(text: &str) {
     let row = GUIDE.lines().find(|row| row.starts_with("| `forbear_attempts_total` |")).expect("a row");
-    let labels: Vec<_> = row.split(" | ").nth(3).expect("its labels").split(", ").map(|key| key.trim_matches('`')).collect();
+    let labels: Vec<_> =
+        row.split(" | ").nth(3).expect("its labels").split(", ").map(|key| key.trim_matches('`')).collect();
     for asked in ["attempt", "limit_class", "delay_source"] {
         assert!(labels.contains(&asked), "{asked} is not in {row}");
     }
@@ -118,8 +119,7 @@ fn assert_attempts_are_as_the_guide_says(text: &str) {
         let keys: Vec<_> = pairs.map(|pair| pair.split_once('=').expect("a pair").0).collect();
         assert_eq!(keys, [&["provider", "pool"], labels.as_slice()].concat(), "{line}");
     }
-    for pair in
-        [r#"attempt="1""#, r#"attempt="4_or_more""#, r#"limit_class="request_rate""#, r#"delay_source="curve""#]
+    for pair in [r#"attempt="1""#, r#"attempt="4_or_more""#, r#"limit_class="request_rate""#, r#"delay_source="curve""#]
     {
         assert!(attempts.iter().any(|line| line.contains(pair)), "{pair} is not in\n{text}");
     }

@@ -48,9 +48,9 @@ async fn reached(holds: impl Fn() -> bool) {
 /// One call over HTTP; whether it succeeded.
 async fn call(pool: &Pool, client: &reqwest::Client, url: &str, attempts: u32) -> bool {
     let policy = policy(attempts);
-    let call = pool.call(&policy).run(|attempt| {
-        standing_still(client.post(url).timeout(attempt.time_left()).body("{}").send())
-    });
+    let call = pool
+        .call(&policy)
+        .run(|attempt| standing_still(client.post(url).timeout(attempt.time_left()).body("{}").send()));
     call.await.is_ok()
 }
 

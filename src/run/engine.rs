@@ -19,6 +19,15 @@ use crate::run::pool::{PoolBuilder, Shared};
 /// The engine: one per process. Cheap to clone; clones are the same engine.
 ///
 /// Pools made from it keep it alive.
+///
+/// ```
+/// use forbear::{Forbear, provider};
+/// let forbear = Forbear::builder().build()?;
+/// let same = forbear.clone();
+/// let (a, b) = (forbear.pool(provider::openai(), ["prod", "gpt-4o"]).build()?, same.pool(provider::openai(), ["prod", "gpt-4o"]).build()?);
+/// assert_eq!(a.labels(), b.labels(), "one pool, two handles");
+/// # Ok::<(), forbear::InvalidSetting>(())
+/// ```
 #[derive(Clone)]
 pub struct Forbear {
     pub(super) engine: Arc<Engine>,
@@ -37,6 +46,19 @@ impl Forbear {
     /// The pool of this provider and path of names, widest first. The same provider and path is the same pool: its gate,
     /// budget and quotas are shared, and a second build may only add limits. What its gate was told holds even when no
     /// handle of it is left.
+    ///
+    /// The path's names stand for the provider's levels ([`Table::scopes`](crate::core::rule::Table::scopes)): the first is the
+    /// widest, the last the narrowest, names between fill the rest in order. A limit on the organisation then shuts every pool that
+    /// begins with its name, a limit on a model that model alone.
+    ///
+    /// ```
+    /// # use forbear::{Forbear, provider};
+    /// # let forbear = Forbear::builder().build()?;
+    /// // Organisation and model; no name for the project, so a project's limit shuts the model.
+    /// let sonnet = forbear.pool(provider::anthropic(), ["prod-account", "claude-sonnet"]).build()?;
+    /// assert_eq!(&*sonnet.labels().pool, "prod-account/claude-sonnet");
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
     pub fn pool<N: AsRef<str>>(&self, table: Table, path: impl IntoIterator<Item = N>) -> PoolBuilder {
         PoolBuilder::new(
             Arc::clone(&self.engine),
@@ -103,6 +125,7 @@ impl std::fmt::Debug for Forbear {
     }
 }
 
+/// What all clones of a [`Forbear`] share. Pools keep it alive, so that a call can outlive the handle it was started by.
 pub(super) struct Engine {
     pub(super) trunk: Arc<Trunk>,
     pub(super) gate: Gate,
@@ -124,6 +147,7 @@ pub(super) struct Engine {
 /// A pool or a level above one: provider and names.
 pub(super) type Key = (&'static str, Vec<String>);
 
+/// What exists. Locked when a pool is built and when gauges are read, never by a call.
 #[derive(Default)]
 pub(super) struct Registry {
     pub(super) pools: HashMap<Key, Weak<Shared>>,
@@ -133,6 +157,7 @@ pub(super) struct Registry {
 }
 
 impl Engine {
+    /// The registry, locked. No call comes here.
     pub(super) fn registry(&self) -> MutexGuard<'_, Registry> {
         // Whole between any two calls, so a panic elsewhere does not matter.
         self.registry.lock().unwrap_or_else(PoisonError::into_inner)

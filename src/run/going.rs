@@ -137,6 +137,7 @@ impl<'a> Going<'a> {
         self.step = Step::Ended;
     }
 
+    /// The engine's clock, by which everything in a call is timed.
     pub(super) fn clock(&self) -> &'a Clock {
         self.shared().clock()
     }
@@ -147,20 +148,24 @@ impl<'a> Going<'a> {
         if self.shared().engine.observe_only { Moment::NEVER } else { self.plan().cut }
     }
 
+    /// What all handles of the pool share.
     #[inline]
     fn shared(&self) -> &'a Shared {
         &self.pool.shared
     }
 
+    /// Pool and policy, as spans and log lines name them.
     fn whose(&self) -> Whose<'a> {
         Whose { pool: self.pool.labels(), about: &self.shared().about, policy: self.policy }
     }
 
+    /// Whether no attempt has been begun before the one that is to begin: demand is counted then and not again.
     #[inline]
     fn is_first(&self) -> bool {
         self.progress.as_ref().is_none_or(|progress| progress.core.attempts() == 0)
     }
 
+    /// The number of the attempt's permit: no other attempt under way in the pool has it.
     #[inline]
     fn permit_number(&self) -> Option<u32> {
         self.permit.as_ref().map(Permit::number)

@@ -1,7 +1,6 @@
 //! Both roads to their ends: what a real Prometheus scrapes from a service is what a real VictoriaMetrics holds after the
 //! service pushed over OTLP, metric for metric.
 
-
 use forbear::otlp::{self, Config};
 use forbear_otlp_tests::server::{Server, empty_folder, promtool_finds_nothing_in};
 use forbear_otlp_tests::{assert_shows, everything_in, workload};
