@@ -1,4 +1,8 @@
 //! From a pool's numbers to the cause, and to the number to change.
+#![cfg_attr(
+    not(feature = "simulate"),
+    allow(dead_code, unused_imports, reason = "the simulator alone keeps a history so far")
+)]
 
 mod amounts;
 mod cause;

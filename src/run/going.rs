@@ -37,8 +37,6 @@ use crate::run::spans::{CallSpans, Whose};
 pub(super) struct Going<'a> {
     pool: &'a Pool,
     policy: &'a Policy,
-    /// The tokens the application says the call takes.
-    estimate: Option<Estimate>,
     arrived: Glance,
     /// The attempt's permit, while one is under way in a pool that counts.
     permit: Option<Permit<'a>>,
@@ -81,7 +79,7 @@ impl<'a> Going<'a> {
         let spans = CallSpans::start(Whose { pool: pool.labels(), about: &shared.about, policy }, here::depth);
         let (requests, stacked) = (AtomicU32::new(0), AtomicBool::new(false));
         let (permit, progress, step) = (None, None, Step::Attempting);
-        Self { pool, policy, estimate, arrived, permit, progress, spans, requests, stacked, step, may_wait, nested }
+        Self { pool, policy, arrived, permit, progress, spans, requests, stacked, step, may_wait, nested }
     }
 
     /// Takes a permit without waiting, if the pool flows. Where nobody counts, none is needed.
@@ -112,7 +110,7 @@ impl<'a> Going<'a> {
         Ok(())
     }
 
-    /// What the operation is handed.
+    /// What the operation is handed; `estimate` is what the application says the call takes.
     #[inline]
     pub(super) fn attempt(&self, estimate: &Option<Estimate>) -> Attempt<'a> {
         match &self.progress {

@@ -61,6 +61,7 @@ fn a_scenario_with_everything_runs_and_its_result_has_the_promised_fields() {
         "wait_s",
         "quota_used_ratio",
         "largest_100ms",
+        "verdict",
         "floor_attempts_per_call",
     ];
     assert_eq!(fields, promised.into_iter().collect());

@@ -121,7 +121,7 @@ pub(crate) fn rust(suggestion: &Suggestion) -> String {
 fn rust_duration(duration: Duration) -> String {
     if duration.subsec_nanos() == 0 {
         format!("Duration::from_secs({})", duration.as_secs())
-    } else if duration.subsec_nanos() % 1_000_000 == 0 {
+    } else if duration.subsec_nanos().is_multiple_of(1_000_000) {
         format!("Duration::from_millis({})", duration.as_millis())
     } else {
         format!("Duration::from_nanos({})", duration.as_nanos())

@@ -288,7 +288,7 @@ impl Headers {
     /// The rows that count, each name once, in the order of the table.
     pub fn iter(&self) -> impl Iterator<Item = &'static Header> {
         let counts = |(number, row): (usize, &'static Header)| {
-            let last = self.names.find(row.name.as_bytes()).next();
+            let last = self.names.latest(row.name.as_bytes());
             (!row.name.is_empty() && last == Some(number)).then_some(row)
         };
         self.rows.into_iter().enumerate().filter_map(counts)

@@ -95,7 +95,8 @@ fn of_magnitude(number: Decimal) -> When {
     }
 }
 
-/// A Go duration: numbers with units, `1h2m3.5s`, `20ms`, `850µs`; also `d`. At most [`LONGEST`].
+/// A Go duration: numbers with units, `1h2m3.5s`, `20ms`, `850µs`; also `d`. At most
+/// [`LONGEST`](crate::core::rule::header::LONGEST).
 ///
 /// ```
 /// use std::time::Duration;

@@ -97,7 +97,7 @@ struct Letters {
 impl Letters {
     #[inline]
     const fn among(eight: u64) -> Self {
-        let as_lower = (eight | ONES * 0x20) & !HIGH;
+        let as_lower = (eight | (ONES * 0x20)) & !HIGH;
         let from_a = as_lower + ONES * (0x80 - b'a' as u64);
         let past_z = as_lower + ONES * (0x7f - b'z' as u64);
         let letters = from_a & !past_z & !eight & HIGH;
@@ -144,7 +144,7 @@ impl<'a> Words<'a> {
             let end = !(lower | upper) & HIGH | camel;
             let length = end.trailing_zeros() as usize / 8;
             if at - start < LONGEST {
-                let letters = (eight | ONES * 0x20) & !(u64::MAX.checked_shl(8 * length as u32).unwrap_or(0));
+                let letters = (eight | (ONES * 0x20)) & !(u64::MAX.checked_shl(8 * length as u32).unwrap_or(0));
                 packed |= u128::from(letters) << (8 * (at - start));
             }
             at += length;
