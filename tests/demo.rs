@@ -128,7 +128,7 @@ fn assert_attempts_are_as_the_guide_says(text: &str) {
 #[test]
 fn it_ends_well_with_three_right_conclusions_and_shows_why_while_it_runs() {
     let mut run = Run::start(&[]);
-    let text = run.scrape_at(6);
+    let text = run.scrape_at(9);
     assert_valid(&text);
     server::promtool_finds_nothing_in(&text);
     assert_attempts_are_as_the_guide_says(&text);
