@@ -30,6 +30,7 @@ pub struct Policies {
     known: [OnceLock<Known>; Policies::CAPACITY],
 }
 
+/// A name and its place.
 #[derive(Debug)]
 struct Known {
     name: Box<str>,

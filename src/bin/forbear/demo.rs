@@ -73,6 +73,7 @@ enum Ended {
     BrokenOff,
 }
 
+/// Builds the stage, plays, concludes, and serves on if asked to.
 async fn perform(demo: &Demo) -> Result<Ended, Box<dyn Error>> {
     let mut stage = stage::Stage::build(demo.port, demo.seed).await?;
     stage.announce();

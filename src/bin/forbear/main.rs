@@ -32,6 +32,7 @@ enum Verb {
     WhatIf(what_if::WhatIf),
 }
 
+/// Runs the verb. Exit codes are the verbs' own; a usage error is 2, as everywhere.
 fn main() -> ExitCode {
     let Forbear { verb } = Forbear::parse();
     match verb {

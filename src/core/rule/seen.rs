@@ -22,6 +22,7 @@ pub(crate) enum Amount {
 }
 
 impl Amount {
+    /// Takes a value in; two that differ are no value.
     fn read(&mut self, value: Option<u64>) {
         *self = match (*self, value) {
             (Self::Absent, Some(value)) => Self::Of(value),
@@ -31,6 +32,7 @@ impl Amount {
         };
     }
 
+    /// The value, if there is exactly one.
     fn known(self) -> Option<u64> {
         match self {
             Self::Of(value) => Some(value),

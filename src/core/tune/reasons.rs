@@ -38,6 +38,7 @@ impl Suggestion {
         reasons
     }
 
+    /// Why the base is what it is: a tenth of the window, or bounded by the deadline.
     fn why_base(&self) -> &'static str {
         match (self.deadline / 15 < self.window / 10, self.states_delay) {
             (false, false) => "a tenth of the window",
@@ -47,6 +48,7 @@ impl Suggestion {
         }
     }
 
+    /// Why the cap is what it is.
     fn why_cap(&self) -> &'static str {
         if self.cap == self.base {
             "the base: there is no room for longer waits"
@@ -59,6 +61,7 @@ impl Suggestion {
         }
     }
 
+    /// Why there are so many attempts, with the sum of their waits.
     fn why_attempts(&self) -> String {
         let (window, deadline) = (HumanDuration(self.window), HumanDuration(self.deadline));
         let percent = self.best_coverage() * 100.0;
