@@ -6,7 +6,7 @@
 
 use http::HeaderMap;
 
-use crate::core::observation::BODY_EXCERPT_BYTES;
+use crate::core::observation::{BODY_EXCERPT_BYTES, Observation};
 use crate::core::rule::Table;
 use crate::core::rule::fact::{Asked, Fact, Facts};
 use crate::core::rule::field::{ROOT, Scalar};
@@ -15,16 +15,18 @@ use crate::provider::leaf::Leaf;
 use crate::provider::prose;
 use crate::provider::stream::{Frames, looks_like_events};
 
-/// Reads a body into facts. `stream` tells whether the headers announced a stream.
-pub fn read(table: &Table, headers: Option<&HeaderMap>, body: &[u8], stream: bool, facts: &mut Facts) {
+/// Reads the body of an answer, if there is one, into facts. `stream` tells whether the headers announced a stream.
+pub fn read(table: &Table, answer: &Observation<'_>, stream: bool, facts: &mut Facts) {
+    let body = answer.body.unwrap_or_default();
     let body = without_mark(&body[..body.len().min(BODY_EXCERPT_BYTES)]);
     facts.any = !body.is_empty();
-    if body.is_empty() || document(table, headers, body, facts) {
+    if body.is_empty() || document(table, answer.headers, body, facts) {
         return;
     }
     if stream && body[0] != b'<' || looks_like_events(body) {
-        events(table, headers, body, facts);
-    } else {
+        events(table, answer.headers, body, facts);
+    } else if answer.in_stream || answer.status.is_some_and(|status| status >= 400) {
+        // Only a document or an event says that a success is none.
         text(table, body, facts);
     }
 }

@@ -112,7 +112,8 @@ pub(crate) const fn same(a: &str, b: &str) -> bool {
 mod tests {
     use super::*;
 
-    const WORDS: [&str; 7] = ["a", "ab", "retry-after", "x-ratelimit-reset-requests", "ab", "x-ratelimit-limit-requests", "ab"];
+    const WORDS: [&str; 7] =
+        ["a", "ab", "retry-after", "x-ratelimit-reset-requests", "ab", "x-ratelimit-limit-requests", "ab"];
     const LEXICON: Lexicon<7> = {
         let mut lexicon = Lexicon::new();
         let mut i = 0;

@@ -64,7 +64,8 @@ fn describes_a_day(table: &Table, seen: &Seen, kind: Option<TokenKind>) -> bool 
     };
     let mut axes = table.headers.axes.iter().flatten().enumerate();
     axes.any(|(slot, axis)| is_that_day(axis.class, axis.token_kind) && seen.axes[slot].reset.is_some())
-        || seen.listed_exhausted()
+        || seen
+            .listed_exhausted()
             .any(|quota| quota.reset.is_some() && quota.class.is_some_and(|class| is_that_day(class, quota.token_kind)))
 }
 

@@ -14,18 +14,14 @@ pub struct SixReadings {
     pub resets: [Option<f64>; 2],
 }
 
-static LIMITS: [HeaderName; 2] = [
-    HeaderName::from_static("x-ratelimit-limit-requests"),
-    HeaderName::from_static("x-ratelimit-limit-tokens"),
-];
+static LIMITS: [HeaderName; 2] =
+    [HeaderName::from_static("x-ratelimit-limit-requests"), HeaderName::from_static("x-ratelimit-limit-tokens")];
 static REMAINING: [HeaderName; 2] = [
     HeaderName::from_static("x-ratelimit-remaining-requests"),
     HeaderName::from_static("x-ratelimit-remaining-tokens"),
 ];
-static RESETS: [HeaderName; 2] = [
-    HeaderName::from_static("x-ratelimit-reset-requests"),
-    HeaderName::from_static("x-ratelimit-reset-tokens"),
-];
+static RESETS: [HeaderName; 2] =
+    [HeaderName::from_static("x-ratelimit-reset-requests"), HeaderName::from_static("x-ratelimit-reset-tokens")];
 
 /// Looks six headers up and parses what stands there.
 #[must_use]
