@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::core::call::Call;
 use crate::core::decide::{CallOutcome, DelaySource, GiveUp};
 use crate::core::moment::Moment;
+use crate::core::refusal::Refusal;
 use crate::core::signal::{LimitClass, Signal};
 use crate::event::PoolLabels;
 
@@ -109,6 +110,12 @@ impl<R> Error<R> {
         self.outcome() == CallOutcome::GateRefused
     }
 
+    /// Why the gate turned the call away, if it did.
+    #[must_use]
+    pub fn refusal(&self) -> Option<Refusal> {
+        self.inner.give_up.refusal
+    }
+
     /// Whether every attempt was used.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
@@ -135,6 +142,11 @@ impl<R> Error<R> {
     }
 
     fn what_next(&self) -> &'static str {
+        match self.refusal() {
+            Some(Refusal::QueueFull) => return "take in less, use another pool, or raise the pool's queue_limit",
+            Some(Refusal::Draining) => return "send it to another process: this one is about to end",
+            _ => {}
+        }
         match (self.outcome(), self.limit_class()) {
             (_, LimitClass::Daily) => "use another pool until the day's quota resets, or ask for more",
             (_, LimitClass::Spend) => "a person must raise the budget or pay; the pool is probed every 5 min",
@@ -158,6 +170,9 @@ impl<R> fmt::Display for Error<R> {
             "{} {}: {} after {attempts} attempt{plural} in {elapsed:.1?}; limit class {}",
             labels.provider, labels.pool, give_up.outcome, give_up.class
         )?;
+        if let Some(refusal) = give_up.refusal {
+            write!(f, ", refused for: {refusal}")?;
+        }
         if let Some(status) = last_signal.and_then(|signal| signal.status) {
             write!(f, ", last status {status}")?;
         }

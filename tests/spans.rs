@@ -212,3 +212,37 @@ async fn a_pool_that_changes_is_logged_once_however_many_calls_there_are() {
     assert_eq!(limits.len(), 2, "{limits:?}");
     assert!(limits[1].contains("limit=90 known_limit=60"), "{limits:?}");
 }
+
+/// The rows of the guide's first table, as span and field.
+fn documented() -> Vec<(String, String)> {
+    let mut rows = Vec::new();
+    let mut span = String::new();
+    let guide = include_str!("../src/guide/spans.rs");
+    let table = guide.lines().skip_while(|line| !line.contains("| span | field |")).skip(2);
+    for row in table.take_while(|line| line.starts_with("//! |")) {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        if let Some(name) = cells[1].strip_prefix('`').and_then(|name| name.strip_suffix('`')) {
+            span = name.to_owned();
+        }
+        let fields = cells[2].split('`').skip(1).step_by(2);
+        rows.extend(fields.map(|field| (span.clone(), field.to_owned())));
+    }
+    rows.sort();
+    rows
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_guide_names_every_field_of_every_span_and_every_event_with_its_level() {
+    let (traced, _guard) = Traced::here();
+    throttled_once(&pool(Gate::local())).await;
+    let ours = traced.declared().into_iter().filter(|(span, _)| span.starts_with("forbear."));
+    let mut declared: Vec<_> = ours
+        .flat_map(|(span, fields)| fields.into_iter().map(move |field| (span.to_owned(), field.to_owned())))
+        .collect();
+    declared.sort();
+    assert_eq!(documented(), declared);
+    let guide = include_str!("../src/guide/spans.rs");
+    for (name, level) in traced.levels() {
+        assert!(guide.contains(&format!("| `{name}` | {level} |")), "{name} at {level}");
+    }
+}

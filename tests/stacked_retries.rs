@@ -1,4 +1,5 @@
 //! A second retry layer above, inside or below a call is noticed, and the one inside is kept from retrying.
+#![allow(clippy::disallowed_methods, reason = "the script notes when requests came")]
 
 #[path = "support/scene.rs"]
 mod scene;
@@ -164,7 +165,7 @@ async fn a_nested_call_does_not_wait_at_a_gate_that_shut_after_its_attempt_began
         call(&world.pool, &policy, &provider).await
     });
     ended.await.expect("a success");
-    assert_eq!(provider.requests()[0], 0 * S);
+    assert_eq!(provider.requests()[0], std::time::Duration::ZERO);
     assert_eq!(world.count(Metric::GateShuts, &[("limit_class", LimitClass::Unknown.as_str())]), 1);
 }
 
@@ -309,5 +310,99 @@ mod warned {
         assert_eq!(warned.len(), 2, "{warned:?}");
         assert!(warned[0].contains("WARN") && warned[0].contains("allow_nested()"), "{warned:?}");
         assert!(traced.tree().contains("forbear.nesting.depth=1"), "{}", traced.tree());
+    }
+}
+
+#[cfg(feature = "reqwest-middleware")]
+mod over_http {
+    use async_trait::async_trait;
+    use reqwest::{Request, Response};
+    use reqwest_middleware::{ClientBuilder, ClientWithMiddleware, Middleware, Next};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// A server that answers every request with a 503, and its address.
+    async fn busy_server() -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let addr = listener.local_addr().expect("it listens");
+        tokio::spawn(async move {
+            while let Ok((mut socket, _)) = listener.accept().await {
+                tokio::spawn(async move {
+                    let _ = socket.read(&mut [0; 4_096]).await;
+                    let answer = "HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+                    let _ = socket.write_all(answer.as_bytes()).await;
+                });
+            }
+        });
+        format!("http://{addr}/")
+    }
+
+    /// A retry layer as others write it: every request once more.
+    struct OnceMore;
+
+    #[async_trait]
+    impl Middleware for OnceMore {
+        async fn handle(
+            &self,
+            request: Request,
+            extensions: &mut http::Extensions,
+            next: Next<'_>,
+        ) -> reqwest_middleware::Result<Response> {
+            let again = request.try_clone().expect("no body");
+            let answer = next.clone().run(request, extensions).await?;
+            if answer.status().is_success() { Ok(answer) } else { next.run(again, extensions).await }
+        }
+    }
+
+    async fn get(client: &ClientWithMiddleware, url: &str) -> u16 {
+        client.get(url).send().await.expect("the server answers").status().as_u16()
+    }
+
+    async fn one_call(world: &World, client: &ClientWithMiddleware) {
+        let (url, policy) = (busy_server().await, built(chat().attempts(1)));
+        let ended = world
+            .pool
+            .call(&policy)
+            .classify(|result: &Result<u16, u16>| Observation::status(result.unwrap_or_else(|status| status)));
+        assert!(ended.run(|_| async { Err(get(client, &url).await) }).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_retry_layer_of_the_client_shows_as_requests_beyond_the_attempts() {
+        let world = World::new(Gate::off());
+        let client = ClientBuilder::new(reqwest::Client::new()).with(OnceMore).with(layer::ReqwestTap::new()).build();
+        one_call(&world, &client).await;
+        assert_eq!(world.count(Metric::Attempts, &[]), 1);
+        assert_eq!(world.count(Metric::WireRequests, &[]), 2);
+        assert_eq!(world.stacked("wire"), 1);
+    }
+
+    #[tokio::test]
+    async fn a_client_that_sends_each_attempt_once_is_counted_and_not_warned_of() {
+        let world = World::new(Gate::off());
+        let client = ClientBuilder::new(reqwest::Client::new()).with(layer::ReqwestTap::new()).build();
+        one_call(&world, &client).await;
+        assert_eq!(world.count(Metric::WireRequests, &[]), 1);
+        assert_eq!(world.stacked("wire"), 0);
+    }
+
+    /// `reqwest::Client` is a service itself, so the tap of that kind fits it as well.
+    #[cfg(feature = "tower")]
+    #[tokio::test]
+    async fn a_client_that_is_a_service_is_tapped_as_one() {
+        use tower::ServiceExt;
+
+        let world = World::new(Gate::off());
+        let (url, policy) = (busy_server().await, built(chat().attempts(1)));
+        let client = layer::WireTap::new(reqwest::Client::new());
+        let ended = world.pool.call(&policy).run(|_| {
+            let request = Request::new(reqwest::Method::GET, url.parse().expect("a URL"));
+            client.clone().oneshot(request)
+        });
+        let last = ended.await.expect_err("503").into_last().expect("the answer").expect("no failure");
+        assert_eq!(last.status(), 503);
+        assert_eq!(world.count(Metric::WireRequests, &[]), 1);
     }
 }

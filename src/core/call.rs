@@ -9,6 +9,7 @@ use crate::core::decide::{CallOutcome, Decision, DelaySource, GiveUp, Standing, 
 use crate::core::dice::Dice;
 use crate::core::moment::Moment;
 use crate::core::policy::Policy;
+use crate::core::refusal::Refusal;
 use crate::core::signal::{LimitClass, Signal};
 
 /// Waits shorter than this are not worth a label.
@@ -33,7 +34,7 @@ pub struct AttemptPlan {
     pub number: u32,
     /// When it is cut: the attempt timeout or the deadline, whichever comes first.
     pub cut: Moment,
-    /// The source of the longest single wait since the attempt before.
+    /// The source of the longest single wait since the attempt before; `none` where every wait was under a millisecond.
     pub delay_source: DelaySource,
 }
 
@@ -147,10 +148,28 @@ impl Call {
         decide(policy, Standing::new(self.attempts, self.deadline(policy), gated), &self.failure, now, dice, budget)
     }
 
-    /// The end of a call that the gate turned away because of `class`; `retry_at` is when to come back.
+    /// The same for a call that makes no other attempt, whatever its policy allows: never [`Decision::Again`].
+    pub(crate) fn end_only_attempt(&self, policy: &Policy, now: Moment, dice: &mut impl Dice) -> Decision {
+        let standing = Standing::new(self.attempts.max(policy.attempts), self.deadline(policy), false);
+        decide(policy, standing, &self.failure, now, dice, &mut || false)
+    }
+
+    /// The end of a call that the gate did not let in by `now`. `class` is what the pool is shut for, `retry_at` when to
+    /// come back. Where it waited until its deadline, it is that which ended it.
     #[must_use]
-    pub fn refused(&self, class: LimitClass, retry_at: Option<Moment>) -> GiveUp {
-        GiveUp { outcome: CallOutcome::GateRefused, class, source: DelaySource::Gate, retry_at }
+    pub fn refused(
+        &self,
+        policy: &Policy,
+        now: Moment,
+        refusal: Refusal,
+        class: LimitClass,
+        retry_at: Option<Moment>,
+    ) -> GiveUp {
+        let source = DelaySource::Gate;
+        if refusal == Refusal::Deadline && now >= self.deadline(policy) {
+            return GiveUp { outcome: CallOutcome::DeadlineExceeded, class, source, retry_at, refusal: None };
+        }
+        GiveUp { outcome: CallOutcome::GateRefused, class, source, retry_at, refusal: Some(refusal) }
     }
 
     /// The end of a call whose deadline came while it waited or slept.
@@ -158,7 +177,7 @@ impl Call {
     pub fn out_of_time(&self) -> GiveUp {
         let source = self.longest_source.unwrap_or(DelaySource::None);
         let class = self.failure.class;
-        GiveUp { outcome: CallOutcome::DeadlineExceeded, class, source, retry_at: None }
+        GiveUp { outcome: CallOutcome::DeadlineExceeded, class, source, ..GiveUp::not_retryable() }
     }
 
     /// Whether a call that ends now for want of time leaves a quarter or more of its deadline unused.

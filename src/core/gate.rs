@@ -2,28 +2,27 @@
 //!
 //! [`Gate::take`] must be called again at the moment it names, or when anything was reported; calling it more often is
 //! harmless. Time that passes changes the state only inside these calls.
+//!
+//! Beside the three states a pool may have learned how many requests may be under way: that holds calls in any of them.
+
+mod hear;
 
 use std::time::Duration;
 
+pub use crate::core::admission::{Admission, Ask, Hold, Look, Pass};
+use crate::core::ceiling::Ceiling;
 use crate::core::dice::Dice;
+use crate::core::ends::Guess;
+use crate::core::estimate::Estimate;
+use crate::core::lesson::{Drought, Release};
 use crate::core::merge::{End, Shut, merge};
 use crate::core::moment::Moment;
-use crate::core::pace::Pace;
-use crate::core::signal::{LimitClass, Quotas, Signal};
+use crate::core::pace::{NOBODY_WAITS, Pace};
+use crate::core::patience::Patience;
+use crate::core::signal::{Dimension, LimitClass, Quotas, Signal, TokenKind};
 use crate::core::supply::{Supply, is_request_rate};
+use crate::core::tokens::TokenSlots;
 
-/// A stated end further away than this is cut: a hostile or mistaken "one year" must not outlive an hour unprobed.
-const LONGEST_SHUT: Duration = Duration::from_secs(3_600);
-/// Daily limits may reach over a day and a time zone's change.
-const LONGEST_DAILY: Duration = Duration::from_secs(26 * 3_600);
-/// A spend limit whose end nobody stated is looked at again after this.
-const ASSUMED_SPEND: Duration = Duration::from_secs(3_600);
-/// Guessed ends grow from the floor up to this; one window of the usual per-minute limits.
-const LONGEST_GUESS: Duration = Duration::from_secs(60);
-/// Overload passes sooner than a window.
-const LONGEST_OVERLOAD_GUESS: Duration = Duration::from_secs(30);
-/// The shortest guess, where the provider's floor is less.
-const SHORTEST_GUESS: Duration = Duration::from_secs(1);
 /// A shut longer than this is probed.
 const PROBED_ABOVE: Duration = Duration::from_secs(60);
 /// One probe each.
@@ -32,12 +31,14 @@ const PROBE_EVERY: Duration = Duration::from_secs(300);
 const PROBE_GOOD_AFTER: Duration = Duration::from_millis(1_500);
 /// Strikes are forgotten after this long without a throttle.
 const STRIKES_FADE_AFTER: Duration = Duration::from_secs(120);
+/// What a limit served since it was used up longer ago than this before the pool reopened says nothing of it.
+const OLDEST_LESSON: Duration = Duration::from_secs(150);
 
 /// What the gate does with calls.
 #[derive(Clone, Debug)]
 enum State {
     Flowing,
-    /// Calls come back after a shut for this class.
+    /// Calls come back after a shut for this class, or never had but this pace.
     Paced(Pace, LimitClass),
     Shut {
         shut: Shut,
@@ -56,61 +57,28 @@ enum Probe {
     SentAt(Moment),
 }
 
-/// The gate's answer to a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use]
-#[non_exhaustive]
-pub enum Admission {
-    /// Go.
-    Pass(Pass),
-    /// Not yet.
-    Hold(Hold),
-}
-
-/// Leave to send one request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "the shell makes one per level of a path")]
-pub struct Pass {
-    /// When it was given. It names the round: a report on a request sent before the last shut is no new strike.
-    pub at: Moment,
-    /// Whether this request tests a shut pool.
-    pub probe: bool,
-}
-
-/// Why and until when a call is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "the shell makes one of several levels'")]
-pub struct Hold {
-    /// When to ask again: the next slot, the reopening, or a probe's turn.
-    pub ask_again: Moment,
-    /// What the pool is, or was last, shut for.
-    pub class: LimitClass,
-    /// When the pool reopens, if it is shut: for a caller who cannot wait until then, now is the time to give up.
-    pub shut: Option<Shut>,
-}
-
-/// The gate's state at a moment, for people and gauges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Look {
-    /// Calls pass.
-    Flowing,
-    /// One call per interval passes.
-    Paced(Duration),
-    /// Nobody passes.
-    Shut(Shut),
-}
-
 /// The state of one pool's gate.
 #[derive(Clone, Debug)]
 pub struct Gate {
     state: State,
     round: u32,
     strikes: u32,
+    /// Strikes ever counted; wraps. Unlike `strikes` it is never set back.
+    bursts: u32,
+    /// A probe reopened the pool before its end, and nobody asked yet.
+    reopened_early: bool,
     last_shut: Option<Moment>,
     last_throttle: Moment,
     floor: Duration,
     supply: Supply,
+    tokens: TokenSlots,
+    ceiling: Option<Ceiling>,
+    patience: Patience,
+    /// Whether calls are paced by the known limits even when nothing was throttled.
+    cold: bool,
+    drought: Option<Drought>,
+    /// The last release that ended in a throttle; refusals of what it sent are still counted.
+    release: Option<Release>,
     /// The latest end that was stated since the pool last reopened: an assumed end may cover it for a while, not undo it.
     stated: Option<Shut>,
 }
@@ -123,36 +91,63 @@ impl Gate {
             state: State::Flowing,
             round: 0,
             strikes: 0,
+            bursts: 0,
+            reopened_early: false,
             last_shut: None,
             last_throttle: Moment::START,
             floor,
             supply: Supply::new(),
+            tokens: TokenSlots::new(),
+            ceiling: None,
+            patience: Patience::new(),
+            cold: false,
+            drought: None,
+            release: None,
             stated: None,
         }
     }
 
-    /// Tells the pool's limit on requests: `amount` per `window`, shared by `replicas` processes that do not know of each
-    /// other. A pool that was shut is let back in as fast as this allows.
-    pub fn know_limit(&mut self, amount: u64, window: Duration, replicas: u32) {
-        self.supply.know(amount, window, replicas);
+    /// Tells one of the pool's limits on requests or tokens in less than a day: `amount` per `window`, shared by `replicas`
+    /// processes that do not know of each other. A pool that was shut is let back in as fast as this allows.
+    pub fn know_limit(&mut self, dimension: Dimension, amount: u64, window: Duration, replicas: u32) {
+        match dimension {
+            Dimension::Requests => self.supply.know(amount, window, replicas),
+            _ => self.tokens.know(dimension, amount, window, replicas),
+        }
     }
 
-    /// Tells what an answer says of quotas: of a throttle, how the limit comes back; of a success, when its window ends. To
-    /// be called before [`Gate::throttled`] with the same signal.
-    pub fn read(&mut self, quotas: &Quotas, signal: &Signal, now: Moment, dice: &mut impl Dice) {
+    /// Paces calls by the known limits from now on, throttled or not; a second's worth of slots that nobody took is saved up.
+    pub fn start_cold(&mut self, now: Moment) {
+        self.cold = true;
+        if matches!(self.state, State::Flowing) {
+            self.tokens.begin(now);
+            self.state = State::Paced(Pace::cold(now, self.supply.cold_plan()), LimitClass::None);
+        }
+    }
+
+    /// Tells what an answer says of quotas: of a throttle, how the limit comes back; of a success, when its window ends and
+    /// how much of it is left. To be called before [`Gate::throttled`] with the same signal. Returns whether calls may now
+    /// pass sooner than those who wait were told.
+    #[must_use = "those who wait must ask again"]
+    pub fn read(&mut self, quotas: &Quotas, signal: &Signal, now: Moment, dice: &mut impl Dice) -> bool {
         let State::Paced(pace, _) = &mut self.state else {
             self.supply.read(quotas, signal, None, now);
-            return;
+            return false;
         };
         self.supply.read(quotas, signal, pace.window_ends(), now);
         let reading = quotas.iter().find(|reading| is_request_rate(reading));
-        let Some(reading) = reading.filter(|_| !signal.failed) else { return };
+        let Some(reading) = reading.filter(|_| !signal.failed) else { return false };
+        let next_slot = pace.next_slot();
         if pace.is_even() && self.supply.has_much_left(reading) {
             *pace = Pace::new(now, self.supply.plan(), dice);
         }
         if let Some(reset) = reading.reset {
             pace.window_told(now.after(reset), now, dice);
         }
+        if let (true, Some(left), Some(limit)) = (self.supply.is_shared(), reading.remaining, reading.limit) {
+            pace.left_told(left, limit, now, dice);
+        }
+        pace.next_slot() < next_slot
     }
 
     /// What the pool is, or was last, shut for.
@@ -177,24 +172,83 @@ impl Gate {
         self.strikes
     }
 
+    /// Strikes ever counted here, wrapping: whether it moved tells a new burst from more of the same.
+    #[must_use]
+    pub const fn bursts(&self) -> u32 {
+        self.bursts
+    }
+
+    /// Whether a probe reopened the pool before its end since this was last asked: news for others who hold it shut.
+    #[must_use]
+    pub const fn take_reopened_early(&mut self) -> bool {
+        std::mem::replace(&mut self.reopened_early, false)
+    }
+
     /// The state at `now`.
     #[must_use]
     pub fn look(&mut self, now: Moment, dice: &mut impl Dice) -> Look {
         self.catch_up(now, dice);
         match &self.state {
-            State::Flowing => Look::Flowing,
+            State::Flowing => match &self.ceiling {
+                // As many pass as come back.
+                Some(ceiling) => Look::Paced(self.patience.usual().unwrap_or(PROBE_GOOD_AFTER) / ceiling.most()),
+                None => Look::Flowing,
+            },
             State::Paced(pace, _) => Look::Paced(pace.interval()),
             State::Shut { shut, .. } => Look::Shut(*shut),
         }
     }
 
-    /// What a call that asks now would be told, without taking a slot.
+    /// How many requests may be under way, if that was learned.
+    #[must_use]
+    pub fn in_flight_limit(&self) -> Option<u32> {
+        self.ceiling.as_ref().map(Ceiling::most)
+    }
+
+    /// Hears how long a request took that was let in and went well.
+    pub fn went_well(&mut self, took: Duration) {
+        self.patience.took(took);
+    }
+
+    /// Hears that a request that was let in was cut after this time, by its call's deadline or timeout.
+    pub fn was_cut(&mut self, after: Duration) {
+        self.patience.was_cut(after);
+    }
+
+    /// The last moment at which a call that arrived then, with this deadline, is worth an attempt: after it there is less
+    /// time left than most attempts take.
+    #[must_use]
+    pub fn latest_start(&self, arrived: Moment, deadline: Moment) -> Moment {
+        self.patience.latest(arrived, deadline)
+    }
+
+    /// By how much the turn of a call with so many waiting before it comes after `latest`, if it does and that can be told.
+    /// For the caller it is better to be refused now than then.
+    #[must_use]
+    pub fn comes_too_late_by(&self, ahead: usize, latest: Moment, now: Moment) -> Option<Duration> {
+        let State::Paced(pace, _) = &self.state else { return None };
+        let late = latest.until(now.after(pace.expected_wait(ahead, now)?));
+        (!late.is_zero()).then_some(late)
+    }
+
+    /// Settles what a request that was let in with this estimate used of a side.
+    pub fn settle(&mut self, estimate: Option<Estimate>, kind: TokenKind, used: u64, now: Moment) {
+        if let State::Paced(pace, _) = &self.state {
+            self.tokens.settle(now, estimate.unwrap_or_default(), kind, used, pace.window_ends().is_some());
+        }
+    }
+
+    /// [`Gate::peek_for`] a call with nothing under way.
     pub fn peek(&mut self, now: Moment, dice: &mut impl Dice) -> Admission {
+        self.peek_for(Ask::at(now), dice)
+    }
+
+    /// What a call that asks would be told, without taking a slot.
+    pub fn peek_for(&mut self, ask: Ask, dice: &mut impl Dice) -> Admission {
+        let now = ask.now;
         self.catch_up(now, dice);
+        let hold = |ask_again, class| Admission::Hold(Hold { ask_again, class, shut: None });
         match &self.state {
-            State::Paced(pace, class) if now < pace.next_slot() => {
-                Admission::Hold(Hold { ask_again: pace.next_slot(), class: *class, shut: None })
-            }
             State::Shut { shut, probe } => {
                 let ask_again = match *probe {
                     Probe::DueAt(due) if due <= now => return Admission::Pass(Pass { at: now, probe: true }),
@@ -202,42 +256,79 @@ impl Gate {
                     Probe::SentAt(sent) => sent.after(PROBE_GOOD_AFTER).min(shut.until),
                     Probe::Never => shut.until,
                 };
-                Admission::Hold(Hold { ask_again, class: shut.class, shut: Some(*shut) })
+                return Admission::Hold(Hold { ask_again, class: shut.class, shut: Some(*shut) });
             }
-            _ => Admission::Pass(Pass { at: now, probe: false }),
+            State::Paced(pace, class) => {
+                let slot = pace.next_slot().max(self.tokens.next_slot());
+                if now < slot {
+                    return hold(slot, *class);
+                }
+            }
+            State::Flowing => {}
         }
+        if let Some(ceiling) = &mut self.ceiling
+            && ceiling.holds(ask.in_flight, now)
+        {
+            return hold(ceiling.grows_at(), LimitClass::Concurrency);
+        }
+        Admission::Pass(Pass { at: now, probe: false })
     }
 
-    /// Takes leave to send one request, or says when to ask again (always later than `now`).
+    /// [`Gate::take_for`] a call with nothing under way and no estimate.
     pub fn take(&mut self, now: Moment, dice: &mut impl Dice) -> Admission {
-        let admission = self.peek(now, dice);
+        self.take_for(Ask::at(now), dice)
+    }
+
+    /// Takes leave to send one request, or says when to ask again (always later than now).
+    pub fn take_for(&mut self, ask: Ask, dice: &mut impl Dice) -> Admission {
+        let admission = self.peek_for(ask, dice);
         if let Admission::Pass(pass) = admission {
             match &mut self.state {
-                State::Paced(pace, _) => _ = pace.take(now, dice),
-                State::Shut { probe, .. } if pass.probe => *probe = Probe::SentAt(now),
+                State::Paced(pace, _) => {
+                    pace.take(ask.now, dice);
+                    let at_once = pace.window_ends().is_some();
+                    self.tokens.take(ask.now, ask.estimate.unwrap_or_default(), at_once);
+                }
+                State::Shut { probe, .. } if pass.probe => *probe = Probe::SentAt(ask.now),
                 _ => {}
             }
         }
         admission
     }
 
-    /// Hears that a request sent under `pass` was throttled. Returns the shut if it is new or moved.
-    ///
-    /// A throttle that shuts nothing (the request was larger than the limit) changes nothing.
+    /// [`Gate::throttled_among`], with nothing else under way.
     pub fn throttled(&mut self, pass: Pass, signal: &Signal, now: Moment, dice: &mut impl Dice) -> Option<Shut> {
+        self.throttled_among(1, pass, signal, now, dice)
+    }
+
+    /// Hears that a request sent under `pass` was throttled, one of so many under way at this level and below it. Returns
+    /// the shut if it is new or moved.
+    ///
+    /// A throttle for [too many under way](LimitClass::Concurrency) shuts nothing: it lowers their number. One of a request
+    /// larger than the limit changes nothing.
+    pub fn throttled_among(
+        &mut self,
+        in_flight: u32,
+        pass: Pass,
+        signal: &Signal,
+        now: Moment,
+        dice: &mut impl Dice,
+    ) -> Option<Shut> {
         if !signal.is_throttle() || signal.larger_than_limit {
             return None;
         }
         self.catch_up(now, dice);
+        if signal.class == LimitClass::Concurrency {
+            let others = in_flight.saturating_sub(1);
+            self.ceiling.get_or_insert_with(|| Ceiling::with(others, now)).throttled(pass.at, others, now);
+            self.unknown(pass, now);
+            return None;
+        }
         if now >= self.last_throttle.after(STRIKES_FADE_AFTER) {
             self.strikes = 0;
         }
-        if let State::Paced(pace, _) = &self.state
-            && let Some(rate) = pace.throttled_at(self.last_shut.unwrap_or_default(), now)
-            && self.supply.learn(rate)
-        {
-            // It served some before it throttled: the guess before was long enough.
-            self.strikes = 0;
+        if !matches!(signal.class, LimitClass::Overload) {
+            self.note_refusal(pass, signal, now);
         }
         self.last_throttle = now;
         let running = match self.state {
@@ -249,8 +340,10 @@ impl Gate {
         let probe_failed = self.is_probe_out(pass);
         if new_round || probe_failed {
             self.strikes = self.strikes.saturating_add(1);
+            self.bursts = self.bursts.wrapping_add(1);
         }
-        let news = self.news(signal, now);
+        let learned = self.release.as_ref().and_then(|release| self.supply.serves_again(release));
+        let news = Guess { floor: self.floor, strikes: self.strikes, learned }.news(signal, now);
         let mut merged = merge(running, news, now)?;
         if news.end == End::Stated {
             self.stated = merge(self.stated, news, now);
@@ -277,10 +370,63 @@ impl Gate {
         Some(merged)
     }
 
+    /// Notes what a throttle tells of the limit: that it is used up, and, if calls were coming back, what it served before.
+    fn note_refusal(&mut self, pass: Pass, signal: &Signal, now: Moment) {
+        match &self.state {
+            State::Flowing => {
+                self.drought = Some(Drought { emptied: pass.at, dry: pass.at });
+                self.release = None;
+            }
+            State::Paced(pace, _) if pass.at >= pace.start() => {
+                let drought = self.drought.filter(|drought| drought.emptied.until(pace.start()) <= OLDEST_LESSON);
+                let Drought { emptied: emptied_before, dry } = drought.unwrap_or(Drought::begun(pace.start()));
+                let release = Release {
+                    emptied_before,
+                    dry,
+                    opened: pace.start(),
+                    sent: pace.total(),
+                    refused: pace.total() - pace.taken_before(pass.at, now),
+                    emptied: pass.at,
+                    step: pace.even_step(),
+                    told: signal.stated.map(|stated| stated.delay),
+                };
+                if self.supply.would_learn(&release) {
+                    // It served some before it throttled: the guess before was long enough.
+                    self.strikes = 0;
+                }
+                // The others are counted when they are heard of.
+                self.release = Some(Release { refused: 1, ..release });
+            }
+            State::Paced(..) => {}
+            State::Shut { .. } => {
+                if let Some(release) = self.release.as_mut().filter(|release| pass.at >= release.opened) {
+                    release.refused += 1;
+                    release.emptied = release.emptied.min(pass.at);
+                }
+            }
+        }
+    }
+
+    /// How calls come back from now on.
+    fn pace(&mut self, start: Moment, class: LimitClass, dice: &mut impl Dice) -> Pace {
+        // By now all that the last release sent has been refused, or will be served.
+        if let Some(release) = self.release.take() {
+            if self.supply.learn(&release) {
+                self.drought = Some(Drought::begun(release.emptied));
+            } else if let Some(drought) = &mut self.drought {
+                drought.dry = release.emptied;
+            }
+        }
+        let plan = if class == LimitClass::Overload { self.supply.careful_plan() } else { self.supply.plan() };
+        self.tokens.begin(start);
+        Pace::new(start, plan, dice)
+    }
+
     /// Hears that a request sent under `pass` came back neither throttled nor as a success, or not at all: a probe that
     /// says nothing is given back.
     pub fn unknown(&mut self, pass: Pass, now: Moment) {
-        if let (true, State::Shut { probe: probe @ Probe::SentAt(_), .. }) = (pass.probe, &mut self.state) {
+        let is_out = pass.probe && self.is_probe_out(pass);
+        if let (true, State::Shut { probe, .. }) = (is_out, &mut self.state) {
             *probe = Probe::DueAt(now);
         }
     }
@@ -291,6 +437,7 @@ impl Gate {
         let reopens = pass.probe && self.is_probe_out(pass);
         if reopens {
             self.reopen(now, dice);
+            self.reopened_early = true;
         }
         reopens
     }
@@ -310,7 +457,7 @@ impl Gate {
             State::Paced(_, class) => class,
             State::Flowing => LimitClass::None,
         };
-        self.state = State::Paced(Pace::new(now, self.supply.plan(), dice), class);
+        self.state = State::Paced(self.pace(now, class, dice), class);
     }
 
     /// What time alone has changed.
@@ -323,43 +470,26 @@ impl Gate {
             let reopens_at = probe_good.map_or(shut.until, |good| good.min(shut.until));
             if now >= reopens_at {
                 self.stated = None;
-                self.state = State::Paced(Pace::new(reopens_at, self.supply.plan(), dice), shut.class);
+                self.reopened_early = reopens_at < shut.until;
+                self.state = State::Paced(self.pace(reopens_at, shut.class, dice), shut.class);
             }
         }
         if let State::Paced(pace, _) = &mut self.state
             && pace.is_over(now)
+            && now >= self.tokens.next_slot().after(NOBODY_WAITS)
         {
             self.state = State::Flowing;
+            if self.cold {
+                self.start_cold(now);
+            }
         }
+        self.ceiling.take_if(|ceiling| ceiling.is_over(now));
     }
 
     fn await_next_probe(&mut self, now: Moment) {
         if let State::Shut { probe, .. } = &mut self.state {
             *probe = Probe::DueAt(now.after(PROBE_EVERY));
         }
-    }
-
-    /// The news one throttle is, on its own.
-    fn news(&self, signal: &Signal, now: Moment) -> Shut {
-        let class = signal.class;
-        let stated = signal.stated.map(|stated| stated.delay.max(self.floor));
-        let (wait, end) = match (class, stated) {
-            (LimitClass::Daily, Some(stated)) => (stated.min(LONGEST_DAILY), End::Stated),
-            (LimitClass::Daily, None) => (LONGEST_DAILY, End::Assumed),
-            (LimitClass::Spend, Some(stated)) => (stated.min(LONGEST_SHUT), End::Stated),
-            (LimitClass::Spend, None) => (ASSUMED_SPEND, End::Assumed),
-            (_, Some(stated)) => (stated.min(LONGEST_SHUT), End::Stated),
-            (LimitClass::Overload, None) => (self.guess(LONGEST_OVERLOAD_GUESS), End::Guessed),
-            (_, None) => (self.guess(LONGEST_GUESS), End::Guessed),
-        };
-        Shut { until: now.after(wait), class, end }
-    }
-
-    /// A guess that doubles with each strike.
-    fn guess(&self, longest: Duration) -> Duration {
-        let first = self.floor.max(SHORTEST_GUESS);
-        let doublings = self.strikes.saturating_sub(1).min(16);
-        first.saturating_mul(1 << doublings).min(longest)
     }
 }
 

@@ -1,5 +1,7 @@
 //! What an attempt showed, before anybody says what it means.
 
+use std::fmt;
+
 use http::HeaderMap;
 
 /// How much of a body is read for classification: 64 KiB. Errors are far smaller; more is hostile or not an error.
@@ -19,8 +21,9 @@ pub enum TransportFailure {
 
 /// What one attempt showed: an HTTP answer, or the way it failed.
 ///
-/// Everything is borrowed; nothing is copied to look at it.
-#[derive(Clone, Copy, Debug, Default)]
+/// Everything is borrowed; nothing is copied to look at it. Debug shows how much there is of headers and body, not what
+/// stands in them: both may hold keys.
+#[derive(Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct Observation<'a> {
     /// The HTTP status, if an answer came.
@@ -36,6 +39,18 @@ pub struct Observation<'a> {
     /// Whether the body was complete and belongs to a stream that began before its error: then the headers were sent
     /// before the error and say nothing of it.
     pub in_stream: bool,
+}
+
+impl fmt::Debug for Observation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observation")
+            .field("status", &self.status)
+            .field("headers", &self.headers.map(HeaderMap::len))
+            .field("body_bytes", &self.body.map(<[u8]>::len))
+            .field("failure", &self.failure)
+            .field("in_stream", &self.in_stream)
+            .finish()
+    }
 }
 
 impl<'a> Observation<'a> {

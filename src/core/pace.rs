@@ -6,74 +6,42 @@
 //! | it refills evenly | one per interval |
 //! | it refills when its window ends | what a window grants, spread over 2 s; then none until the next window |
 //! | nothing | four a second, twice as many each second |
-//! | nothing but the rate at which it throttled | a little less, 4 % more each second |
+//! | nothing but the rate at which it served | a little less, up to 1.25 % more with each slot and 4 % each second |
+//!
+//! Where several processes draw on one limit each has its share of it, and answers that tell how much is left say when
+//! others have stopped using theirs.
 
 use std::time::Duration;
 
 use crate::core::dice::Dice;
 use crate::core::moment::Moment;
+use crate::core::plan::{Plan, SHORTEST_STEP, SPREAD, WINDOWS_PER_TEST};
 
-/// What a window grants at once is released over this long: gradual, and over long before a minute is.
-const SPREAD: Duration = Duration::from_secs(2);
-/// The first slots of an unknown pool come at least this often: no provider takes four a second for a storm.
-const SLOWEST_START: Duration = Duration::from_millis(250);
-/// The rate of an unknown pool grows this often while nothing is throttled.
+/// The rate of an unknown pool grows this often while nothing is throttled, or with each slot where they come slower.
 const FASTER_EACH: Duration = Duration::from_secs(1);
 /// Two instants in one answer that differ by less are the same: both may be rounded to whole seconds.
 pub(super) const SAME_INSTANT: Duration = Duration::from_millis(1_500);
-/// Fewer slots than this say nothing of a rate.
-const ENOUGH_TO_TELL: u32 = 4;
-/// A pool that throttled is let back in at this part of the rate it throttled at, and tries this much more each second.
-const BELOW_LEARNED: f64 = 0.9;
-const GENTLY_FASTER: f64 = 1.04;
-/// Timers tell no less apart.
-const SHORTEST_STEP: Duration = Duration::from_millis(1);
+/// A learned rate grows by at most this with each slot, and by at most that each second.
+const FASTER_PER_SLOT: f64 = 0.0125;
+const FASTER_PER_SECOND: f64 = 0.04;
+/// Without a throttle it grows twice as fast after so many slots, three times after as many again; and so by seconds.
+const SLOTS_UNTIL_BOLDER: f64 = 16.0;
+const SECONDS_UNTIL_BOLDER: f64 = 10.0;
+/// So long after its beginning, or after it was extended, everybody has taken what they were to take of a window.
+const SETTLED_AFTER: Duration = Duration::from_millis(2_500);
+/// One of several processes whose answers take longer than that asks for more than its share, if that is so many: of what
+/// the others leave it hears by not being refused.
+const ENOUGH_TO_TEST: u32 = 10;
+/// Slots that test a learned grant are so many times as far apart as those it has: what is refused is little.
+const TEST_STEPS: u32 = 4;
+/// How much an answer that tells of something left, or of nothing, changes the pace of one of several processes.
+const BY_NEWS: f64 = 1.05;
 /// Whoever waits takes a slot when it comes. One that nobody took for this long, and for another interval, means that
 /// nobody waits.
-const NOBODY_WAITS: Duration = Duration::from_secs(1);
+pub(super) const NOBODY_WAITS: Duration = Duration::from_secs(1);
 
-/// How slots follow each other.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Plan {
-    /// One per interval.
-    Even { interval: Duration },
-    /// So many in each window, near its beginning.
-    Window { grant: u32, window: Duration },
-    /// Ever faster.
-    SlowStart { interval: Duration },
-    /// A little faster each second, from a little below a rate that was too fast.
-    Learned { interval: Duration },
-}
-
-impl Plan {
-    /// The slow start of a pool of which at most the time one request is granted per is known.
-    pub(super) fn slow_start(known_interval: Option<Duration>) -> Self {
-        let interval = known_interval.map_or(SLOWEST_START, |known| known.min(SLOWEST_START));
-        Self::SlowStart { interval: interval.max(SHORTEST_STEP) }
-    }
-
-    /// After a throttle at one request per `interval`.
-    pub(super) fn learned(interval: Duration) -> Self {
-        Self::Learned { interval: interval.div_f64(BELOW_LEARNED).max(SHORTEST_STEP) }
-    }
-
-    /// How far apart slots are while they come.
-    fn step(&self) -> Duration {
-        match *self {
-            Self::Even { interval } | Self::SlowStart { interval } | Self::Learned { interval } => interval,
-            Self::Window { grant, window } => SPREAD.min(window / 4) / grant.max(1),
-        }
-    }
-}
-
-/// The rate at which a paced pool throttled, as the time one request was served per.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum ThrottledAt {
-    /// Told by many requests.
-    Many(Duration),
-    /// Told by few, and the shut before them.
-    Few(Duration),
-}
+/// A pool that is paced from the start saves up the slots of this long: a few calls together are no storm.
+const SAVED_UP: Duration = Duration::from_secs(1);
 
 /// The slots of one pool.
 #[derive(Clone, Debug)]
@@ -83,17 +51,28 @@ pub struct Pace {
     next_slot: Moment,
     /// When the current window began, or the rate grew last.
     mark: Moment,
+    /// When the current window ends.
+    ends: Moment,
     /// Slots taken in the current window.
     taken: u32,
-    /// When the current window ends, if an answer said that this is earlier than its length says.
-    told_end: Option<Moment>,
+    /// Slots there are in the current window.
+    allowed: u32,
     /// Slots taken in all.
     total: u32,
+    /// How long slots that nobody took are saved up; such a pace is never over.
+    saves: Duration,
+    /// Whether the next slot is one of those that answers said are left in the current window.
+    extends: bool,
+    /// Whether an answer told of the current window.
+    answered: bool,
+    /// When the first of these was taken last, and how often one was.
+    extended_at: Option<Moment>,
+    extensions: u32,
 }
 
 impl Pace {
-    /// Slots from `start` on for a pool whose limit is unknown, but perhaps the time it grants one request per: a faster
-    /// start than the slowest is taken from it.
+    /// Slots from `start` on for a pool whose limit is unknown, but perhaps the time it grants one request per: then the
+    /// slow start begins there.
     #[must_use]
     pub fn from(start: Moment, known_interval: Option<Duration>, dice: &mut impl Dice) -> Self {
         Self::new(start, Plan::slow_start(known_interval), dice)
@@ -101,8 +80,33 @@ impl Pace {
 
     pub(super) fn new(start: Moment, plan: Plan, dice: &mut impl Dice) -> Self {
         // Replicas that were told the same end do not start in the same instant.
-        let next_slot = start.after(dice.within(plan.step()));
-        Self { plan, start, next_slot, mark: start, taken: 0, told_end: None, total: 0 }
+        let next_slot = start.after(dice.within(plan.first_within()));
+        Self { next_slot, ..Self::with(start, plan) }
+    }
+
+    fn with(start: Moment, plan: Plan) -> Self {
+        let mut pace = Self {
+            plan,
+            start,
+            next_slot: start,
+            mark: start,
+            ends: Moment::NEVER,
+            taken: 0,
+            allowed: 0,
+            total: 0,
+            saves: Duration::ZERO,
+            extends: false,
+            answered: false,
+            extended_at: None,
+            extensions: 0,
+        };
+        pace.begin_window(start);
+        pace
+    }
+
+    /// The pace of a pool that was not shut: the first slot is now, and slots of a second are saved up.
+    pub(super) fn cold(start: Moment, plan: Plan) -> Self {
+        Self { next_slot: start, saves: SAVED_UP, ..Self::with(start, plan) }
     }
 
     /// When the next slot is.
@@ -115,7 +119,7 @@ impl Pace {
     #[must_use]
     pub fn interval(&self) -> Duration {
         match self.plan {
-            Plan::Window { grant, window } => window / grant.max(1),
+            Plan::Window { grant, window, .. } => window / grant.max(1),
             plan => plan.step(),
         }
     }
@@ -125,29 +129,108 @@ impl Pace {
         matches!(self.plan, Plan::Even { .. })
     }
 
-    /// When the current window should end, if slots come in windows.
-    pub(super) fn window_ends(&self) -> Option<Moment> {
+    /// How far apart slots are, if they come evenly, or nearly so.
+    pub(super) const fn even_step(&self) -> Option<Duration> {
         match self.plan {
-            Plan::Window { window, .. } => Some(self.mark.after(window)),
+            Plan::Even { interval, .. } | Plan::Learned { interval, .. } => Some(interval),
+            Plan::Window { .. } | Plan::SlowStart { .. } => None,
+        }
+    }
+
+    /// When the first slot could be taken.
+    pub(super) const fn start(&self) -> Moment {
+        self.start
+    }
+
+    /// When the current window should end, if slots come in windows.
+    pub(super) const fn window_ends(&self) -> Option<Moment> {
+        match self.plan {
+            Plan::Window { .. } => Some(self.ends),
             _ => None,
         }
+    }
+
+    /// Slots taken before `sent`, one of which it is itself: told by how far apart they are.
+    pub(super) fn taken_before(&self, sent: Moment, now: Moment) -> u32 {
+        let since = sent.until(now).as_nanos() / self.plan.step().max(SHORTEST_STEP).as_nanos();
+        self.total.saturating_sub(1).saturating_sub(u32::try_from(since).unwrap_or(u32::MAX))
+    }
+
+    /// Slots taken in all.
+    pub(super) const fn total(&self) -> u32 {
+        self.total
     }
 
     /// Hears from an answer that the current window ends at `ends`: believed if that is clearly sooner than its length says.
     /// Where a window slides, no answer says so.
     pub(super) fn window_told(&mut self, ends: Moment, now: Moment, dice: &mut impl Dice) {
-        let Plan::Window { window, .. } = self.plan else { return };
-        // Between two windows the mark is the beginning of the next.
-        let between = self.mark > now;
-        let expected = if between { self.mark } else { self.mark.after(window) };
-        if ends <= now || ends.after(SAME_INSTANT) >= expected {
+        if self.window_ends().is_none() || ends <= now || ends.after(SAME_INSTANT) >= self.ends {
             return;
         }
-        if between {
-            self.mark = ends;
+        let waits_for_next = self.next_slot >= self.ends;
+        self.ends = ends;
+        if waits_for_next {
             self.next_slot = ends.after(dice.within(self.plan.step()));
-        } else {
-            self.told_end = Some(ends);
+        }
+    }
+
+    /// Hears from an answer how much is left of the limit that several processes share.
+    ///
+    /// In a window, what is left after all have taken their shares belongs to those who still wait: each takes as large a
+    /// part of it as it has of what was used. Where the limit refills evenly, something left means that others do not use
+    /// theirs.
+    pub(super) fn left_told(&mut self, left: u64, limit: u64, now: Moment, dice: &mut impl Dice) {
+        match &mut self.plan {
+            Plan::Window { .. } => self.extend_window(left, limit, now, dice),
+            Plan::Even { interval, slowest, fastest } => {
+                let factor = match left {
+                    0 => BY_NEWS,
+                    1 => 1.0,
+                    _ => 1.0 / BY_NEWS,
+                };
+                *interval = interval.mul_f64(factor).clamp(*fastest, *slowest);
+            }
+            Plan::SlowStart { .. } | Plan::Learned { .. } => {}
+        }
+    }
+
+    fn extend_window(&mut self, left: u64, limit: u64, now: Moment, dice: &mut impl Dice) {
+        let used = limit.saturating_sub(left);
+        self.answered = true;
+        let waits_for_next = self.taken >= self.allowed && self.next_slot >= self.ends;
+        if !waits_for_next && !self.extends {
+            return;
+        }
+        let at = now.max(self.extended_at.unwrap_or(self.mark).after(SETTLED_AFTER));
+        let step = self.plan.step();
+        self.extends = left > 0 && used > 0 && at.after(SAME_INSTANT) < self.ends;
+        if !self.extends {
+            (self.allowed, self.next_slot) = (self.taken, self.ends.after(dice.within(step)));
+            return;
+        }
+        // Each time twice as bold: those who have finished take no part any more.
+        let part = left as f64 * f64::from(self.taken) / used as f64 * f64::from(1u32 << self.extensions.min(16));
+        // Answers take long: the next would come too late to go by.
+        let last = self.mark.until(now) > now.until(self.ends);
+        let more = if last { left } else { left.min(part.ceil() as u64) };
+        self.allowed = self.taken.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+        self.next_slot = at.after(dice.within(SPREAD / 2));
+    }
+
+    /// How long until the turn of somebody with so many before him, if that can be told.
+    pub(super) fn expected_wait(&self, ahead: usize, now: Moment) -> Option<Duration> {
+        let ahead = u32::try_from(ahead).unwrap_or(u32::MAX);
+        let first = now.until(self.next_slot);
+        match self.plan {
+            Plan::SlowStart { .. } => None,
+            Plan::Even { interval, .. } | Plan::Learned { interval, .. } => {
+                Some(first.saturating_add(interval.saturating_mul(ahead)))
+            }
+            Plan::Window { grant, window, .. } => {
+                let left = if self.next_slot < self.ends { self.allowed.saturating_sub(self.taken) } else { 0 };
+                let Some(later) = ahead.checked_sub(left) else { return Some(first + self.plan.step() * ahead) };
+                Some(now.until(self.ends).saturating_add(window.saturating_mul(later / grant.max(1))))
+            }
         }
     }
 
@@ -157,24 +240,59 @@ impl Pace {
         if now < self.next_slot {
             return false;
         }
-        self.taken += 1;
-        self.total = self.total.saturating_add(1);
         let step = self.plan.step();
-        let on_time = match self.plan {
+        if self.next_slot >= self.ends {
+            self.begin_window(self.ends.max(Moment::since_start(now.elapsed_since_start().saturating_sub(step))));
+        }
+        if std::mem::take(&mut self.extends) {
+            self.extended_at = Some(now);
+            self.extensions += 1;
+        }
+        self.taken = self.taken.saturating_add(1);
+        self.total = self.total.saturating_add(1);
+        let on_time = match &mut self.plan {
             Plan::Even { .. } => self.next_slot.after(step),
             // Uniform in (0.5, 1.5] of the step: the mean is the step, the pattern is none.
-            Plan::SlowStart { .. } | Plan::Learned { .. } => self.next_slot.after(step / 2 + dice.within(step)),
-            Plan::Window { grant, window } => {
-                if self.taken >= grant {
-                    // One step later each time: where a window slides, no slot comes before its forerunner has left it.
-                    let ends = self.mark.after(window + step);
-                    self.mark = self.told_end.take().map_or(ends, |told| told.min(ends)).max(now);
-                    self.taken = 0;
+            Plan::SlowStart { .. } => self.next_slot.after(step / 2 + dice.within(step)),
+            Plan::Learned { interval, fastest } => {
+                // The longer nothing is throttled, the further off the rate may be.
+                let slots = f64::from(self.total) / SLOTS_UNTIL_BOLDER;
+                let seconds = self.start.until(now).as_secs_f64() / SECONDS_UNTIL_BOLDER;
+                let faster =
+                    (FASTER_PER_SLOT * (1.0 + slots)).min(FASTER_PER_SECOND * step.as_secs_f64() * (1.0 + seconds));
+                *interval = interval.div_f64(1.0 + faster).max(*fastest);
+                // Nearly even: a bucket of one has nothing for a slot that comes much too early.
+                self.next_slot.after(step.mul_f64(0.95) + dice.within(step / 10))
+            }
+            Plan::Window { grant, shared, .. } => {
+                if self.taken == *grant && *shared && *grant >= ENOUGH_TO_TEST {
+                    self.allowed = self.taken.saturating_add(*grant);
+                    self.extends = true;
+                    self.mark.after(SETTLED_AFTER + dice.within(SPREAD / 2))
+                } else if self.taken >= self.allowed {
+                    self.ends.after(dice.within(step))
+                } else if self.taken >= *grant || self.extended_at.is_some() {
+                    let gap = if *shared && self.answered {
+                        step
+                    } else {
+                        // A grant that turns out too small may be much too small.
+                        let doublings = if *shared { 0 } else { self.mark.after(SPREAD).until(now).as_secs() };
+                        step * TEST_STEPS / (1 << doublings.min(16))
+                    };
+                    self.next_slot.after(gap.max(SHORTEST_STEP))
+                } else {
+                    // Within its own cell of an even grid: gaps are random, drift is none.
+                    self.mark.after(step * self.taken + dice.within(step))
                 }
-                // Within its own cell of an even grid: gaps are random, drift is none.
-                self.mark.after(step * self.taken + dice.within(step))
             }
         };
+        if !self.saves.is_zero() {
+            // A slow pool saves nothing up: its limit may hold no more than one request.
+            let saved = self.saves.saturating_sub(step);
+            let earliest = now.after(step).elapsed_since_start().saturating_sub(saved);
+            self.next_slot = on_time.max(Moment::since_start(earliest));
+            return true;
+        }
         // A slot that is taken late does not move the next one, but no more than that one is made up for.
         self.next_slot = on_time.max(now.after(step / 2)).max(now.after(Duration::from_nanos(1)));
         true
@@ -184,96 +302,39 @@ impl Pace {
     #[must_use]
     pub fn is_over(&mut self, now: Moment) -> bool {
         self.speed_up(now);
-        now >= self.next_slot.after(self.plan.step().max(NOBODY_WAITS))
+        self.saves.is_zero() && now >= self.next_slot.after(self.plan.step().max(NOBODY_WAITS))
     }
 
-    /// The rate the pool throttled at, when it throttles at `now`; `None` if nothing was served. Few requests say nothing
-    /// of a rate by themselves: then the shut since `shut_at` that brought them counts too.
-    pub(super) fn throttled_at(&self, shut_at: Moment, now: Moment) -> Option<ThrottledAt> {
-        match self.total {
-            0 | 1 => None,
-            few @ 2..ENOUGH_TO_TELL => Some(ThrottledAt::Few(shut_at.until(now) / (few - 1))),
-            total => Some(ThrottledAt::Many(self.start.until(now) / total)),
+    fn begin_window(&mut self, begins: Moment) {
+        let Plan::Window { grant, window, test_in, .. } = &mut self.plan else { return };
+        if test_in.is_some() && self.taken > *grant {
+            // It was tested to the window's end in vain.
+            (*grant, *test_in) = (self.taken, Some(0));
+        }
+        // One step later each time: where a window slides, no slot comes before its forerunner has left it.
+        let step = SPREAD.min(*window / 4) / (*grant).max(1);
+        (self.mark, self.ends) = (begins, begins.after(*window + step));
+        (self.taken, self.allowed) = (0, *grant);
+        (self.extends, self.answered, self.extended_at, self.extensions) = (false, false, None, 0);
+        match test_in {
+            Some(0) => {
+                self.allowed = u32::MAX;
+                *test_in = Some(WINDOWS_PER_TEST - 1);
+            }
+            Some(windows) => *windows -= 1,
+            None => {}
         }
     }
 
     fn speed_up(&mut self, now: Moment) {
-        let (interval, factor) = match &mut self.plan {
-            Plan::SlowStart { interval } => (interval, 2.0),
-            Plan::Learned { interval } => (interval, GENTLY_FASTER),
-            Plan::Even { .. } | Plan::Window { .. } => return,
-        };
-        while self.mark.after(FASTER_EACH) <= now && *interval > SHORTEST_STEP {
-            *interval = interval.div_f64(factor).max(SHORTEST_STEP);
-            self.mark = self.mark.after(FASTER_EACH);
+        let Plan::SlowStart { interval } = &mut self.plan else { return };
+        while self.mark.after(FASTER_EACH.max(*interval)) <= now && *interval > SHORTEST_STEP {
+            self.mark = self.mark.after(FASTER_EACH.max(*interval));
+            *interval = interval.div_f64(2.0).max(SHORTEST_STEP);
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::core::dice::SeededDice;
-
-    fn at(seconds: f64) -> Moment {
-        Moment::since_start(Duration::from_secs_f64(seconds))
-    }
-
-    /// The slots taken up to `until` by somebody who always waits, in seconds.
-    fn slots(plan: Plan, until: f64) -> Vec<f64> {
-        let mut dice = SeededDice::new(3);
-        let mut pace = Pace::new(Moment::START, plan, &mut dice);
-        let (mut now, mut taken) = (Moment::START, Vec::new());
-        while now < at(until) {
-            now = pace.next_slot();
-            assert!(pace.take(now, &mut dice));
-            taken.push(now.elapsed_since_start().as_secs_f64());
-        }
-        taken
-    }
-
-    #[test]
-    fn slots_of_an_unknown_pool_come_twice_as_fast_each_second() {
-        let mut per_second = [0u32; 5];
-        for slot in slots(Plan::slow_start(None), 4.99) {
-            per_second[(slot as usize).min(4)] += 1;
-        }
-        for (second, slots) in per_second.iter().enumerate() {
-            let expected = 4.0 * f64::from(1u32 << second);
-            assert!((f64::from(*slots) / expected - 1.0).abs() < 0.45, "second {second}: {slots} slots");
-        }
-    }
-
-    #[test]
-    fn slots_of_a_bucket_are_one_interval_apart() {
-        let slots = slots(Plan::Even { interval: Duration::from_millis(300) }, 30.0);
-        assert!(slots.windows(2).all(|pair| (pair[1] - pair[0] - 0.3).abs() < 1e-6), "{slots:?}");
-    }
-
-    #[test]
-    fn a_window_grants_its_amount_near_its_beginning_and_never_more() {
-        let window = 60.0;
-        let slots = slots(Plan::Window { grant: 20, window: Duration::from_secs(60) }, 200.0);
-        assert_eq!(slots.iter().filter(|slot| **slot < 3.0).count(), 20);
-        assert_eq!(slots.iter().filter(|slot| (3.0..window).contains(*slot)).count(), 0);
-        // Where the window slides, too: no 21 of them in any 60 s.
-        assert!(slots.windows(21).all(|slots| slots[20] - slots[0] >= window), "{slots:?}");
-    }
-
-    #[test]
-    fn unused_slots_are_not_saved_up() {
-        let mut dice = SeededDice::new(3);
-        let mut pace = Pace::from(Moment::START, None, &mut dice);
-        assert!(pace.take(at(0.9), &mut dice));
-        assert!(!pace.take(at(0.9), &mut dice));
-    }
-
-    #[test]
-    fn pacing_is_over_when_a_slot_stays_untaken() {
-        let mut dice = SeededDice::new(3);
-        let mut pace = Pace::new(Moment::START, Plan::Even { interval: Duration::from_secs(3) }, &mut dice);
-        let next = pace.next_slot();
-        assert!(!pace.is_over(next.after(Duration::from_millis(2_900))));
-        assert!(pace.is_over(next.after(Duration::from_millis(3_100))));
-    }
-}
+#[path = "pace_tests.rs"]
+mod tests;

@@ -148,7 +148,7 @@ const MILLISECOND: Duration = Duration::from_millis(1);
 impl Policy {
     /// A policy for a caller who waits for the answer; `deadline` bounds the whole call, waits in the gate included.
     pub fn interactive(deadline: Duration) -> PolicyBuilder {
-        PolicyBuilder(Self {
+        let policy = Self {
             name: Arc::from("default"),
             base: Duration::from_millis(500),
             factor: 2.0,
@@ -162,7 +162,8 @@ impl Policy {
             gen_ai: GenAi::default(),
             allow_nested: false,
             manners: Manners::default(),
-        })
+        };
+        PolicyBuilder(policy, None)
     }
 
     /// A policy for work nobody is waiting for; `deadline` bounds the whole call, waits in the gate included.
@@ -234,9 +235,15 @@ impl Policy {
 /// A [`Policy`] in the making; nothing is checked before [`PolicyBuilder::build`].
 #[derive(Clone, Debug)]
 #[must_use = "a policy is made by `build`"]
-pub struct PolicyBuilder(Policy);
+pub struct PolicyBuilder(Policy, Option<InvalidSetting>);
 
 impl PolicyBuilder {
+    /// A policy that is not to be: what it would be derived from is out of range.
+    pub(crate) fn refused(mut self, refused: InvalidSetting) -> Self {
+        self.1 = Some(refused);
+        self
+    }
+
     /// The name in labels and spans; one per call site, a static word of the application.
     pub fn named(mut self, name: &str) -> Self {
         self.0.name = Arc::from(name);
@@ -327,7 +334,8 @@ impl PolicyBuilder {
     /// # Errors
     /// The first field outside its range, with value and range.
     pub fn build(self) -> Result<Policy, InvalidSetting> {
-        let policy = self.0;
+        let Self(policy, refused) = self;
+        refused.map_or(Ok(()), Err)?;
         within("policy.deadline", policy.deadline, MILLISECOND..=168 * HOUR, "1ms to 7 days")?;
         within("policy.base", policy.base, MILLISECOND..=HOUR, "1ms to 1h")?;
         within("policy.factor", policy.factor, 1.0..=10.0, "1 to 10")?;

@@ -41,28 +41,22 @@ impl QuotaBoard {
         known.limit
     }
 
+    /// The limits on windows shorter than a day, each with its window: what headers say beats configuration.
+    pub fn limits(&self) -> impl Iterator<Item = (Dimension, u64, Duration)> {
+        let told = |dimension: &Dimension| self.limit(*dimension, QuotaWindow::Minute);
+        let set = |dimension: &Dimension| {
+            let fits = |limit: &&Limit| limit.dimension() == *dimension && limit.quota_window() != QuotaWindow::Day;
+            self.configured.iter().find(fits)
+        };
+        Dimension::ALL.iter().filter_map(move |dimension| match told(dimension) {
+            Some(limit) => Some((*dimension, limit, Duration::from_secs(60))),
+            None => set(dimension).map(|limit| (*dimension, limit.amount(), limit.window())),
+        })
+    }
+
     /// The last readings, each with its time.
     #[must_use]
     pub fn readings(&self) -> &[(QuotaReading, Moment)] {
         &self.readings
-    }
-
-    /// The limit on requests in a window shorter than a day, and that window: what headers say beats configuration.
-    #[must_use]
-    pub fn request_limit(&self) -> Option<(u64, Duration)> {
-        let told = self.readings.iter().find_map(|(reading, _)| match *reading {
-            QuotaReading {
-                dimension: Dimension::Requests, window: QuotaWindow::Minute, limit: Some(limit), ..
-            } => Some((limit, Duration::from_secs(60))),
-            _ => None,
-        });
-        let set = || {
-            let limit = self
-                .configured
-                .iter()
-                .find(|limit| limit.dimension() == Dimension::Requests && limit.quota_window() != QuotaWindow::Day)?;
-            Some((limit.amount(), limit.window()))
-        };
-        told.or_else(set)
     }
 }

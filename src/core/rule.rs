@@ -223,6 +223,7 @@ impl Table {
 
     /// The part of a throttle that should have stated delay or class and could not be read. `refused_wait`: a header held
     /// a wait that could not be read; `in_body`: there was a body to look at.
+    #[inline]
     fn drift(
         &self,
         judged: &Judgement,

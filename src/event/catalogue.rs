@@ -59,16 +59,26 @@ const POLICY: Label = Label { key: "policy", words: Words::Policies };
 const VERSION_LABEL: Label = Label { key: "version", words: Words::OfBuild };
 const SCHEMA_LABEL: Label = Label { key: "schema", words: Words::OfBuild };
 
+/// Upper bounds of a histogram, lean and fine.
+type Bounds = [&'static [f64]; 2];
+
 /// Answers of providers take from a quarter of a second to many minutes. Few bounds: each costs a series per outcome.
-const ANSWER_SECONDS: &[f64] = &[0.25, 1.0, 5.0, 30.0, 120.0, 900.0];
+const ANSWER_SECONDS: Bounds = [
+    &[0.25, 1.0, 5.0, 30.0, 120.0, 900.0],
+    &[0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 900.0],
+];
 /// Waits begin lower: a curve may start at a tenth of a second.
-const WAIT_SECONDS: &[f64] = &[0.1, 1.0, 5.0, 30.0, 120.0, 900.0];
+const WAIT_SECONDS: Bounds = [
+    &[0.1, 1.0, 5.0, 30.0, 120.0, 900.0],
+    &[0.025, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0],
+];
 /// Its sum and count are what is read: the mean patience. One bound, the same on both roads, keeps it a histogram.
-const PATIENCE_SECONDS: &[f64] = &[60.0];
+const PATIENCE_SECONDS: Bounds = [&[60.0], &[60.0]];
 /// A store answers in milliseconds and is given up at a quarter of a second.
-const STORE_SECONDS: &[f64] = &[0.001, 0.005, 0.025, 0.1, 0.25];
+const STORE_SECONDS: Bounds =
+    [&[0.001, 0.005, 0.025, 0.1, 0.25], &[0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25]];
 /// News travels at once, or with the next reconcile.
-const NEWS_SECONDS: &[f64] = &[0.01, 0.1, 1.0, 2.5, 15.0];
+const NEWS_SECONDS: Bounds = [&[0.01, 0.1, 1.0, 2.5, 15.0], &[0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 15.0]];
 
 /// The rows: the help, which is the documentation as well; the identifier; what it is.
 macro_rules! rows {
@@ -272,6 +282,12 @@ mod tests {
             if row.kind == Kind::Histogram {
                 assert_eq!(row.unit, "s", "{}", row.prometheus);
             }
+        }
+        for row in rows() {
+            let finer = row.finer_buckets;
+            assert!(finer.is_sorted_by(|a, b| a < b), "{}", row.prometheus);
+            assert!(row.buckets.iter().all(|bound| finer.contains(bound)), "{}: a rule reads either", row.prometheus);
+            assert!(finer.len() <= 3 * row.buckets.len(), "{}", row.prometheus);
         }
         for latency in [Metric::CallDuration, Metric::AttemptDuration, Metric::Delay, Metric::GateWait] {
             assert_eq!(latency.row().buckets.last(), Some(&900.0));

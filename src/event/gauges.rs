@@ -23,6 +23,12 @@ pub(crate) fn process(replicas: Option<u32>, visit: Visit<'_>) {
     }
 }
 
+/// Whether the shared store is relied on.
+#[cfg(feature = "redis")]
+pub(crate) fn store(is_up: bool, visit: Visit<'_>) {
+    visit(Sample::new(Metric::StoreUp, None, &[], f64::from(u8::from(is_up))));
+}
+
 /// How a pool's gate works and what it does now.
 pub(crate) fn gate(labels: &PoolLabels, mode: &str, look: Look, now: Moment, wall: WallTime, visit: Visit<'_>) {
     let labels = Some(labels);
@@ -88,8 +94,8 @@ pub(crate) fn quotas(labels: &PoolLabels, board: &QuotaBoard, now: Moment, wall:
     }
 }
 
-/// What a policy sets.
-pub(crate) fn policy(labels: &PoolLabels, policy: &Policy, visit: Visit<'_>) {
+/// What a policy sets; `name` is its name as a label.
+pub(crate) fn policy(labels: &PoolLabels, policy: &Policy, name: &str, visit: Visit<'_>) {
     let seconds = |duration: Duration| duration.as_secs_f64();
     let parameters = [
         (PolicyParameter::BaseSeconds, Some(seconds(policy.base))),
@@ -101,7 +107,7 @@ pub(crate) fn policy(labels: &PoolLabels, policy: &Policy, visit: Visit<'_>) {
         (PolicyParameter::Attempts, Some(f64::from(policy.attempts))),
     ];
     for (parameter, value) in parameters.into_iter().filter_map(|(parameter, value)| Some((parameter, value?))) {
-        let named = [("policy", policy.name()), ("parameter", parameter.as_str())];
+        let named = [("policy", name), ("parameter", parameter.as_str())];
         visit(Sample::new(Metric::PolicyParameter, Some(labels), &named, value));
     }
 }

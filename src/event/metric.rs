@@ -12,6 +12,18 @@ pub enum Kind {
     Histogram,
 }
 
+/// How fine the histograms are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "a sink that misses one is to fail to compile")]
+pub enum Resolution {
+    /// Few buckets: enough to tell a quick answer from a slow one, and a delay of seconds from one of minutes. Each bucket
+    /// costs a series per outcome, source or result, pool and replica.
+    #[default]
+    Lean,
+    /// About twice as many, the lean ones among them, so that rules and dashboards read either.
+    Fine,
+}
+
 /// A label beside those of the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -71,6 +83,8 @@ pub struct Row {
     pub labels: &'static [Label],
     /// The upper bounds in seconds, without the infinite one; empty unless a histogram.
     pub buckets: &'static [f64],
+    /// The bounds where finer histograms were asked for; [`Row::buckets`] are among them.
+    pub finer_buckets: &'static [f64],
     /// Whether its series exist from a pool's first event on, so that the first rise is seen. Only where they are few.
     pub from_zero: bool,
 }
@@ -92,6 +106,7 @@ impl Row {
             per_pool: true,
             labels,
             buckets: &[],
+            finer_buckets: &[],
             from_zero: false,
         }
     }
@@ -111,9 +126,9 @@ impl Row {
         prometheus: &'static str,
         otel: &'static str,
         labels: &'static [Label],
-        buckets: &'static [f64],
+        [buckets, finer_buckets]: [&'static [f64]; 2],
     ) -> Self {
-        Self { kind: Kind::Histogram, buckets, ..Self::counter(prometheus, otel, "s", labels) }
+        Self { kind: Kind::Histogram, buckets, finer_buckets, ..Self::counter(prometheus, otel, "s", labels) }
     }
 
     /// The same for the process instead of for each pool.
@@ -124,6 +139,24 @@ impl Row {
     /// The same with its series there from the start.
     pub(crate) const fn starting_at_zero(self) -> Self {
         Self { from_zero: true, ..self }
+    }
+
+    /// The upper bounds in seconds at this resolution, without the infinite one.
+    #[must_use]
+    pub const fn bounds(&self, resolution: Resolution) -> &'static [f64] {
+        match resolution {
+            Resolution::Lean => self.buckets,
+            Resolution::Fine => self.finer_buckets,
+        }
+    }
+
+    /// How many of its series have the same policy, if that is a label of it; it is the first wherever it is one.
+    #[cfg_attr(not(feature = "diagnose"), expect(dead_code, reason = "only the diagnosis adds up by policy"))]
+    pub(crate) const fn series_of_one_policy(&self) -> Option<usize> {
+        match self.labels {
+            [Label { words: Words::Policies, .. }, ..] => Some(self.series_per_pool() / self.labels[0].values()),
+            _ => None,
+        }
     }
 
     /// How many series one pool can have of it.

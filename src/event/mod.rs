@@ -23,6 +23,7 @@ use std::time::Duration;
 use crate::core::decide::{AttemptOutcome, CallOutcome, DelaySource};
 use crate::core::estimate::Estimate;
 use crate::core::moment::Moment;
+use crate::core::refusal::Refusal;
 use crate::core::signal::{LimitClass, Part, QuotaReading, TokenKind, words};
 use crate::event::words::{BoundedLabel, DegradedReason, StoreOperation, StoreOutcome};
 
@@ -49,10 +50,24 @@ words! {
     GateResult {
         /// The call was let in.
         Admitted => "admitted",
-        /// The gate said no.
+        /// The gate said no: the pool is shut for too long, or the call's turn did not come in time.
         Refused => "refused",
+        /// As many calls waited already as the pool's queue may hold.
+        QueueFull => "queue_full",
+        /// The engine is being drained.
+        Draining => "draining",
         /// The caller went away.
         Cancelled => "cancelled",
+    }
+}
+
+impl From<Refusal> for GateResult {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Spent | Refusal::Deadline | Refusal::NoWait => Self::Refused,
+            Refusal::QueueFull => Self::QueueFull,
+            Refusal::Draining => Self::Draining,
+        }
     }
 }
 
@@ -178,16 +193,19 @@ pub enum Event<'a> {
         /// The part that could not be read.
         part: Part,
     },
-    /// A second retry layer was noticed.
+    /// A second retry layer was noticed: once for a call, however often in it. What each detector sees is told in
+    /// [`guide::stacked_retries`](crate::guide::stacked_retries).
     RetriesStacked {
         /// How.
         detector: StackedBy,
     },
     /// A request left inside an attempt, seen by a tap below the attempt.
     RequestSent,
-    /// No pacing could have served this call within its deadline at the known limit.
+    /// No pacing could have served this call within its deadline at the known limits. Told right after the call's start,
+    /// where [`shadow_pacer`](crate::ForbearBuilder::shadow_pacer) is on.
     CallInfeasible,
-    /// A name came after the places for names were taken and is reported as `_OTHER`.
+    /// A pool was made after the places for names were taken and is reported as `_OTHER`. Policies are kept apart by each
+    /// sink for itself, which counts those that do not fit with the calls that name them.
     LabelOverflowed {
         /// Which label.
         label: BoundedLabel,

@@ -75,6 +75,20 @@ impl SeriesId {
         OFFSETS[self.metric as usize] + self.place as usize
     }
 
+    /// The index of the policy in its labels, if its metric has one; [`Policies::CAPACITY`] for those kept together.
+    #[cfg_attr(not(feature = "diagnose"), expect(dead_code, reason = "only the diagnosis adds up by policy"))]
+    pub(crate) fn policy(self) -> Option<usize> {
+        let others = self.metric.row().series_of_one_policy()?;
+        Some(usize::from(self.place) / others)
+    }
+
+    /// Where it stands among its metric's series of one policy.
+    #[cfg_attr(not(feature = "diagnose"), expect(dead_code, reason = "only the diagnosis adds up by policy"))]
+    pub(crate) fn place_without_policy(self) -> usize {
+        let place = usize::from(self.place);
+        self.metric.row().series_of_one_policy().map_or(place, |others| place % others)
+    }
+
     /// Its labels beside those of the pool, in the row's order.
     #[must_use]
     pub fn labels(self, policies: &Policies) -> Vec<(&'static str, &str)> {

@@ -132,8 +132,14 @@ impl Totals {
 
     /// A listener with totals of its own.
     fn adder(&self, labels: Option<PoolLabels>) -> Adder {
-        let pool = Arc::new(PoolTotals { labels, totals: Slots::new() });
-        locked(&self.0.pools).push(Arc::clone(&pool));
+        let mut pools = locked(&self.0.pools);
+        // The same labels are the same series: of a pool that was made again, and of those that share `_OTHER`.
+        let known = pools.iter().find(|known| known.labels == labels).map(Arc::clone);
+        let pool = known.unwrap_or_else(|| {
+            let pool = Arc::new(PoolTotals { labels, totals: Slots::new() });
+            pools.push(Arc::clone(&pool));
+            pool
+        });
         Adder { inner: Arc::clone(&self.0), pool }
     }
 }

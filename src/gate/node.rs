@@ -1,17 +1,26 @@
 //! One level of a pool's path, with the state machine of its gate.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 use crate::clock::{Clock, SharedDice};
-use crate::core::gate::{Admission, Gate as Core, Hold, Look, Pass};
+use crate::core::estimate::Estimate;
+use crate::core::gate::{Admission, Ask, Gate as Core, Hold, Look, Pass};
 use crate::core::merge::Shut;
 use crate::core::moment::Moment;
-use crate::core::signal::{LimitClass, Signal};
+use crate::core::signal::{LimitClass, Quotas, Signal, TokenKind};
 use crate::event::sink::Listener;
 use crate::event::{Event, GateState, PoolLabels};
-use crate::gate::load::Load;
+#[cfg(feature = "redis")]
+use crate::gate::fleet::FleetLink;
+use crate::gate::level::{DEEPEST, Level};
 use crate::gate::queue::Queue;
+use crate::gate::sync::MutexGuard;
 
 /// What all nodes of an engine share.
 #[derive(Debug)]
@@ -19,177 +28,238 @@ pub(crate) struct Trunk {
     pub(crate) clock: Clock,
     pub(crate) dice: SharedDice,
     /// Told each change of a level's state.
-    pub(crate) log: fn(&PoolLabels, &Event<'_>),
+    log: fn(&PoolLabels, &Event<'_>),
+    /// Whether calls are held back by throttles at all.
+    gated: bool,
+    draining: AtomicBool,
+    /// Told when a request comes back while the engine is drained.
+    pub(super) came_back: Notify,
+}
+
+impl Trunk {
+    /// `gated`: throttles hold calls back. `log` is told each change of a level's state.
+    pub(crate) fn new(clock: Clock, dice: SharedDice, gated: bool, log: fn(&PoolLabels, &Event<'_>)) -> Self {
+        Self { clock, dice, log, gated, draining: AtomicBool::new(false), came_back: Notify::new() }
+    }
+
+    /// Whether throttles hold calls back.
+    pub(crate) fn is_gated(&self) -> bool {
+        self.gated
+    }
+
+    /// Whether no call is let in any more.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
+    /// Lets no call in any more; nodes that exist have to be [told](Node::drain).
+    pub(super) fn start_draining(&self) {
+        self.draining.store(true, Ordering::Release);
+    }
 }
 
 /// One level of a path: the pool itself, or a level above it whose limits bind all pools below.
-pub(crate) struct Node {
+pub(crate) type Node = Level<Core, Station>;
+
+/// What a level has beside its state.
+pub(crate) struct Station {
     pub(super) trunk: Arc<Trunk>,
-    pub(super) labels: PoolLabels,
-    parent: Option<Arc<Node>>,
-    children: Mutex<Vec<Weak<Node>>>,
+    labels: PoolLabels,
     listener: Option<Arc<dyn Listener>>,
-    /// Whether a call must look at the state machines: set for a whole subtree when one of its levels shuts, cleared by
-    /// the call that finds every level of its path flowing. The only thing a call looks at while all flows.
-    barred: AtomicBool,
-    core: Mutex<Core>,
-    /// The state that was told last, as a [`GateState`]. Written under the lock of `core`.
+    /// The state that was told last, as a [`GateState`]. Written under the lock of the state.
     told: AtomicU8,
-    pub(super) load: Load,
     pub(super) queue: Queue,
+    /// The way to the other replicas, if there is one.
+    #[cfg(feature = "redis")]
+    pub(super) link: FleetLink,
+    /// How many calls may wait here.
+    pub(super) queue_limit: AtomicUsize,
+    /// Requests let go that were not the first of their call; wraps.
+    retries: AtomicU32,
+    /// Wakes calls that sleep between attempts when there will be no other.
+    no_more: Notify,
 }
 
 impl Node {
-    /// A flowing node below `parent`.
-    pub(crate) fn new(
+    /// A flowing node below `above`.
+    pub(crate) fn attach(
         trunk: Arc<Trunk>,
         labels: PoolLabels,
-        parent: Option<Arc<Self>>,
+        above: Option<Arc<Self>>,
         core: Core,
         listener: Option<Arc<dyn Listener>>,
+        queue_limit: usize,
     ) -> Arc<Self> {
-        let node = Arc::new(Self {
+        let draining = trunk.is_draining();
+        let station = Station {
             trunk,
             labels,
-            parent,
-            children: Mutex::default(),
             listener,
-            barred: AtomicBool::new(false),
-            core: Mutex::new(core),
             told: AtomicU8::new(GateState::Flowing as u8),
-            load: Load::default(),
             queue: Queue::default(),
-        });
-        if let Some(parent) = &node.parent {
-            let mut siblings = lock(&parent.children);
-            siblings.retain(|sibling| sibling.strong_count() > 0);
-            siblings.push(Arc::downgrade(&node));
-            drop(siblings);
-            // After it can be found: a shut that did not find it was told to the parent before.
-            if parent.is_barred() {
-                node.barred.store(true, Ordering::Release);
-            }
+            #[cfg(feature = "redis")]
+            link: FleetLink::default(),
+            queue_limit: AtomicUsize::new(queue_limit),
+            retries: AtomicU32::new(0),
+            no_more: Notify::new(),
+        };
+        let node = Self::new(above, core, station);
+        if draining {
+            node.flow.bar();
         }
         node
     }
 
     pub(crate) fn labels(&self) -> &PoolLabels {
-        &self.labels
+        &self.parts.labels
     }
 
-    pub(crate) fn parent(&self) -> Option<&Arc<Self>> {
-        self.parent.as_ref()
+    pub(super) fn trunk(&self) -> &Trunk {
+        &self.parts.trunk
     }
 
-    /// Whether calls must ask; false while everything flows.
-    #[inline]
-    pub(super) fn is_barred(&self) -> bool {
-        self.barred.load(Ordering::Acquire)
+    pub(super) fn now(&self) -> Moment {
+        self.parts.trunk.clock.now()
+    }
+
+    /// Lets at most so many calls wait here.
+    pub(crate) fn limit_queue(&self, most: usize) {
+        self.parts.queue_limit.store(most, Ordering::Relaxed);
     }
 
     /// Calls so far, modulo 2^32.
     pub(crate) fn calls(&self) -> u32 {
-        self.load.calls()
+        self.flow.let_go().wrapping_sub(self.parts.retries.load(Ordering::Relaxed))
+    }
+
+    /// Counts a request that is not the first of its call.
+    #[cold]
+    pub(super) fn count_retry(&self) {
+        self.parts.retries.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Requests under way.
     pub(crate) fn in_flight(&self) -> u32 {
-        self.load.in_flight()
+        self.flow.in_flight()
+    }
+
+    /// Requests under way here and below.
+    fn in_flight_below(&self) -> u32 {
+        let below = Cell::new(self.in_flight());
+        self.each_below(&|node| below.set(below.get().saturating_add(node.in_flight_below())));
+        below.get()
     }
 
     /// Calls that wait here.
     pub(crate) fn waiting(&self) -> usize {
-        self.queue.len()
+        self.parts.queue.len()
     }
 
     /// This level's own state.
     pub(crate) fn look(&self, now: Moment) -> Look {
-        let mut core = lock(&self.core);
-        let look = core.look(now, &mut &self.trunk.dice);
-        let reopened = self.notices(look);
+        let mut core = self.state();
+        let look = core.look(now, &mut &self.trunk().dice);
+        let reopened = self.notices(&mut core, look);
         drop(core);
         self.tell_reopened(reopened, now);
         look
     }
 
+    /// How long the path is shut from now, if it is. Whoever only wants to show it changes nothing that is told.
+    pub(crate) fn shut_for(&self, now: Moment) -> Option<Duration> {
+        let shut = |node: &Self| match node.state().look(now, &mut &self.trunk().dice) {
+            Look::Shut(shut) => Some(now.until(shut.until)),
+            Look::Flowing | Look::Paced(_) => None,
+        };
+        self.path().filter_map(shut).max()
+    }
+
     /// Notes the state that was seen under the lock; gives it back where it lets calls in and did not before.
-    fn notices(&self, look: Look) -> Option<GateState> {
+    fn notices(&self, core: &mut Core, look: Look) -> Option<Reopened> {
         let state = match look {
             Look::Flowing => GateState::Flowing,
             Look::Paced(_) => GateState::Paced,
             Look::Shut(_) => GateState::Shut,
         };
-        let told = self.told.swap(state as u8, Ordering::Relaxed);
-        (state != GateState::Shut && told != state as u8).then_some(state)
+        let told = self.parts.told.swap(state as u8, Ordering::Relaxed);
+        let early = core.take_reopened_early();
+        (state != GateState::Shut && told != state as u8).then_some(Reopened { state, early })
     }
 
     /// Tells, outside of all locks, that this level lets calls in again.
-    fn tell_reopened(&self, state: Option<GateState>, now: Moment) {
-        if let Some(state) = state {
+    fn tell_reopened(&self, reopened: Option<Reopened>, now: Moment) {
+        if let Some(Reopened { state, early }) = reopened {
+            #[cfg(feature = "redis")]
+            self.parts.link.tell_reopened(early);
+            #[cfg(not(feature = "redis"))]
+            let _ = early;
             let event = Event::GateReopened { state };
             self.tell(now, &event);
-            (self.trunk.log)(&self.labels, &event);
+            (self.trunk().log)(self.labels(), &event);
         }
     }
 
     /// Changes what the state machine of a level (0 = widest) of the path knows.
     pub(crate) fn with_level(&self, level: usize, change: impl FnOnce(&mut Core)) {
-        if let Some(node) = self.path().get(level) {
-            change(&mut lock(&node.core));
+        if let Some(node) = self.path().nth(level) {
+            change(&mut node.state());
+        }
+    }
+
+    /// Tells a level (0 = widest) of the path what an answer says of quotas.
+    pub(crate) fn read(&self, level: usize, quotas: &Quotas, signal: &Signal, now: Moment) {
+        if let Some(node) = self.path().nth(level)
+            && node.state().read(quotas, signal, now, &mut &self.trunk().dice)
+        {
+            node.wake_heads();
         }
     }
 
     /// What the path's levels are, or were last, shut for: the widest that is names it.
     pub(super) fn held_for(&self) -> LimitClass {
-        let classes = self.path().into_iter().map(|node| lock(&node.core).held_for());
-        classes.into_iter().find(|class| *class != LimitClass::None).unwrap_or(LimitClass::None)
-    }
-
-    /// The levels of the path, widest first.
-    pub(super) fn path(&self) -> Vec<&Self> {
-        let mut path = vec![self];
-        while let Some(parent) = path[path.len() - 1].parent.as_deref() {
-            path.push(parent);
-        }
-        path.reverse();
-        path
+        let mut classes = self.path().map(|node| node.state().held_for());
+        classes.find(|class| *class != LimitClass::None).unwrap_or(LimitClass::None)
     }
 
     /// Asks every level of the path; passes only if all let pass, and takes slots only then. The second value has a bit
     /// set for each level (0 = widest) this request is a probe of.
-    pub(super) fn ask(&self, now: Moment, take: bool) -> (Admission, u8) {
-        let path = self.path();
-        let dice = &mut &self.trunk.dice;
-        // Always widest first, so that two calls never wait for each other.
-        let mut levels: Vec<MutexGuard<'_, Core>> = path.iter().map(|node| lock(&node.core)).collect();
-        let held = levels.iter_mut().filter_map(|level| match level.peek(now, dice) {
-            Admission::Hold(hold) => Some(hold),
-            Admission::Pass(_) => None,
-        });
+    /// `estimate` is what the request is expected to use.
+    pub(super) fn ask(&self, now: Moment, take: bool, estimate: Estimate) -> (Admission, u8) {
+        let dice = &mut &self.trunk().dice;
+        let mut states = self.states();
+        let ask = |node: &Self, level: &Core| {
+            // Counted only where their number is limited: it is the whole subtree's.
+            let in_flight = level.in_flight_limit().map_or(0, |_| node.in_flight_below());
+            Ask::at(now).with_in_flight(in_flight).with_estimate(Some(estimate))
+        };
+        let held =
+            self.path().zip(states.each()).filter_map(|(node, level)| match level.peek_for(ask(node, level), dice) {
+                Admission::Hold(hold) => Some(hold),
+                Admission::Pass(_) => None,
+            });
         if let Some(hold) = held.reduce(longer) {
             return (Admission::Hold(hold), 0);
         }
         let mut probes = 0;
         if take {
-            for (bit, level) in levels.iter_mut().enumerate() {
-                if let Admission::Pass(Pass { probe: true, .. }) = level.take(now, dice) {
+            for (bit, (node, level)) in self.path().zip(states.each()).enumerate() {
+                if let Admission::Pass(Pass { probe: true, .. }) = level.take_for(ask(node, level), dice) {
                     probes |= 1 << bit;
                 }
             }
         }
         let mut all_flow = true;
-        let mut reopened = [None; 8];
-        for ((node, level), reopened) in path.iter().zip(&mut levels).zip(&mut reopened) {
+        let mut reopened = [None; DEEPEST];
+        for ((node, level), reopened) in self.path().zip(states.each()).zip(&mut reopened) {
             let look = level.look(now, dice);
             all_flow &= look == Look::Flowing;
-            *reopened = node.notices(look);
+            *reopened = node.notices(level, look);
         }
-        if all_flow {
-            // Under the locks: a report that comes later bars the subtree after this.
-            self.barred.store(false, Ordering::Release);
+        if all_flow && !self.trunk().is_draining() {
+            self.unbar(&states);
         }
-        drop(levels);
-        for (node, state) in path.iter().zip(reopened) {
+        drop(states);
+        for (node, state) in self.path().zip(reopened) {
             node.tell_reopened(state, now);
         }
         (Admission::Pass(Pass { at: now, probe: probes != 0 }), probes)
@@ -198,80 +268,164 @@ impl Node {
     /// Reports a throttle of a request sent from here to the level (0 = widest) its limit belongs to. Never waits; what
     /// it changes holds before it returns.
     pub(crate) fn report(&self, level: usize, pass: Pass, signal: &Signal, now: Moment) {
-        if let Some(node) = self.path().get(level) {
+        if let Some(node) = self.path().nth(level) {
             let _ = node.throttled(pass, signal, now);
         }
     }
 
     /// Hears that a request of this very level's limit was throttled.
     pub(super) fn throttled(&self, pass: Pass, signal: &Signal, now: Moment) -> Option<Shut> {
-        let mut core = lock(&self.core);
-        let shut = core.throttled(pass, signal, now, &mut &self.trunk.dice)?;
-        let was = self.told.swap(GateState::Shut as u8, Ordering::Relaxed);
+        let in_flight = if signal.class == LimitClass::Concurrency { self.in_flight_below() } else { 1 };
+        let mut core = self.state();
+        let bursts = core.bursts();
+        let shut = core.throttled_among(in_flight, pass, signal, now, &mut &self.trunk().dice);
+        if shut.is_none() && signal.class == LimitClass::Concurrency {
+            // Not told: nobody is held who could go.
+            let look = core.look(now, &mut &self.trunk().dice);
+            self.notices(&mut core, look);
+            drop(core);
+            self.bar(&|node| {
+                node.flow.watch();
+                node.parts.queue.wake_head();
+            });
+            return None;
+        }
+        let shut = shut?;
+        let new_burst = core.bursts() != bursts;
+        self.shut(core, shut, now);
+        #[cfg(feature = "redis")]
+        self.parts.link.report(shut, new_burst, now);
+        #[cfg(not(feature = "redis"))]
+        let _ = new_burst;
+        Some(shut)
+    }
+
+    /// Makes every call of the subtree ask, and tells why. `core` holds the shut.
+    pub(super) fn shut(&self, core: MutexGuard<'_, Core>, shut: Shut, now: Moment) {
+        let was = self.parts.told.swap(GateState::Shut as u8, Ordering::Relaxed);
         drop(core);
-        self.bar(if shut.is_hard() { Moment::NEVER } else { shut.until });
+        let until = if shut.is_hard() { Moment::NEVER } else { shut.until };
+        self.bar(&|node| node.parts.queue.wake_who_cannot_wait(until));
         let event = Event::GateShut { class: shut.class, told: shut.told(), shut_for: now.until(shut.until) };
         self.tell(now, &event);
         if was != GateState::Shut as u8 {
-            (self.trunk.log)(&self.labels, &event);
+            (self.trunk().log)(self.labels(), &event);
         }
-        Some(shut)
     }
 
     /// Hears that a probe of this level went well.
     pub(super) fn succeeded(&self, pass: Pass, now: Moment) {
-        let mut core = lock(&self.core);
-        if core.succeeded(pass, now, &mut &self.trunk.dice) {
-            let reopened = self.notices(core.look(now, &mut &self.trunk.dice));
+        let mut core = self.state();
+        if core.succeeded(pass, now, &mut &self.trunk().dice) {
+            let look = core.look(now, &mut &self.trunk().dice);
+            let reopened = self.notices(&mut core, look);
             drop(core);
             self.tell_reopened(reopened, now);
             self.wake_heads();
         }
     }
 
+    /// Paces this very level's calls by the limits it knows, from now on.
+    pub(crate) fn start_cold(&self, now: Moment) {
+        let mut core = self.state();
+        core.start_cold(now);
+        // Not told: it never was otherwise.
+        let look = core.look(now, &mut &self.trunk().dice);
+        self.notices(&mut core, look);
+        drop(core);
+        self.bar(&|_| {});
+    }
+
+    /// Hears how long a request took that the gate let in and that went well.
+    pub(super) fn went_well(&self, took: Duration) {
+        self.state().went_well(took);
+    }
+
+    /// Hears that a request the gate let in was cut after this time.
+    pub(super) fn was_cut(&self, after: Duration) {
+        self.state().was_cut(after);
+    }
+
+    /// Settles what a request that the gate let in with this estimate used of a side.
+    pub(crate) fn settle(&self, estimate: Estimate, kind: TokenKind, used: u64, now: Moment) {
+        self.path().for_each(|node| node.state().settle(Some(estimate), kind, used, now));
+    }
+
+    /// The last moment at which a call that arrived then, with this deadline, is worth an attempt.
+    pub(super) fn latest_start(&self, arrived: Moment, deadline: Moment) -> Moment {
+        if self.trunk().is_gated() { self.state().latest_start(arrived, deadline) } else { deadline }
+    }
+
+    /// By how much the turn of a call with so many before it would come after `latest`, if it would.
+    pub(super) fn comes_too_late_by(&self, ahead: usize, latest: Moment, now: Moment) -> Option<Duration> {
+        self.state().comes_too_late_by(ahead, latest, now)
+    }
+
+    /// Wakes who waits for a request to come back, where their number is limited. With nobody left who waits for that,
+    /// they come back unheard again.
+    pub(super) fn makes_room(&self) {
+        let mut states = self.states();
+        let mut limited = [false; DEEPEST];
+        for (level, limited) in states.each().zip(&mut limited) {
+            *limited = level.in_flight_limit().is_some();
+        }
+        if !limited.contains(&true) && !self.trunk().is_draining() {
+            // Under the locks: a limit that is learned later watches after this.
+            self.flow.unwatch();
+        }
+        drop(states);
+        self.path().zip(limited).filter(|(_, limited)| *limited).for_each(|(node, _)| node.wake_heads());
+    }
+
     /// Hears that a probe of this level said nothing.
     pub(super) fn unknown(&self, pass: Pass, now: Moment) {
-        lock(&self.core).unknown(pass, now);
+        self.state().unknown(pass, now);
         self.wake_heads();
+    }
+
+    /// Refuses everybody who waits here, and whoever comes: the engine is draining. From now on requests that come back
+    /// are told.
+    pub(super) fn drain(&self) {
+        {
+            // Whoever unbars or stops watching holds this lock, and has looked whether the engine is draining.
+            let _state = self.state();
+            self.flow.watch();
+            self.flow.bar();
+        }
+        self.parts.queue.wake_who_cannot_wait(Moment::NEVER);
+        self.parts.no_more.notify_waiters();
+    }
+
+    /// Ends when the engine begins to drain; it does not know of a drain that has begun before it was made.
+    pub(crate) fn no_more(&self) -> Notified<'_> {
+        self.parts.no_more.notified()
     }
 
     /// Whether anybody listens; without one no event is built.
     #[inline]
     pub(crate) fn is_heard(&self) -> bool {
-        self.listener.is_some()
+        self.parts.listener.is_some()
     }
 
     /// Hands one event to the sink.
     pub(crate) fn tell(&self, now: Moment, event: &Event<'_>) {
-        if let Some(listener) = &self.listener {
+        if let Some(listener) = &self.parts.listener {
             listener.hear(now, event);
         }
     }
 
-    /// Makes every call of the subtree ask, and refuses those who wait for what comes after their deadline.
-    fn bar(&self, until: Moment) {
-        self.barred.store(true, Ordering::Release);
-        let mut waiting = self.queue.lock();
-        waiting.wake_whose_deadline_comes_by(until);
-        waiting.wake_head();
-        drop(waiting);
-        self.each_child(&|child| child.bar(until));
-    }
-
-    fn wake_heads(&self) {
-        self.queue.lock().wake_head();
-        self.each_child(&|child| child.wake_heads());
-    }
-
-    fn each_child(&self, act: &dyn Fn(&Self)) {
-        let children: Vec<Arc<Self>> = lock(&self.children).iter().filter_map(Weak::upgrade).collect();
-        children.iter().for_each(|child| act(child));
+    pub(super) fn wake_heads(&self) {
+        self.parts.queue.wake_head();
+        self.each_below(&|node| node.wake_heads());
     }
 }
 
-/// A panic elsewhere must not stop the pool: what is locked here is whole between any two calls.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+/// A level lets calls in again.
+#[derive(Clone, Copy)]
+struct Reopened {
+    state: GateState,
+    /// Before the end that was known: others may still hold it shut.
+    early: bool,
 }
 
 /// Of two holds the one that binds longer; a shut names the reason before a pace does.

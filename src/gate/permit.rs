@@ -12,27 +12,45 @@ use crate::gate::node::Node;
 #[must_use = "a permit that is dropped at once counts nothing"]
 pub(crate) struct Permit<'a> {
     node: &'a Node,
+    /// The request's number; no other under way in the pool has it.
+    number: u32,
     /// A bit for each level (0 = widest) this request is an unsettled probe of.
     probes: u8,
+    /// Whether the gate was asked for it, and when it gave it: a probe of an earlier round is none any more.
+    let_in: Option<Moment>,
 }
 
 impl<'a> Permit<'a> {
-    /// A permit without asking the gate; `first` of its call.
-    #[inline]
-    pub(crate) fn ungated(node: &'a Node, first: bool) -> Self {
-        Self::counted(node, 0, first)
-    }
-
-    /// A permit at once, if the pool and all levels above it flow: one load and one locked addition.
+    /// A permit at once, if the pool and all levels above it flow: one load and one locked addition. `first` of its call.
     #[inline]
     pub(crate) fn flowing(node: &'a Node, first: bool) -> Option<Self> {
-        if node.is_barred() { None } else { Some(Self::counted(node, 0, first)) }
+        match node.flow.pass() {
+            Ok(number) => {
+                if !first {
+                    node.count_retry();
+                }
+                Some(Self { node, number, probes: 0, let_in: None })
+            }
+            Err(barred) => {
+                node.came_back(barred.watched);
+                None
+            }
+        }
     }
 
+    /// A permit the gate gave; `first` of its call.
+    pub(super) fn given(node: &'a Node, probes: u8, first: bool, now: Moment) -> Self {
+        let number = node.flow.enter();
+        if !first {
+            node.count_retry();
+        }
+        Self { node, number, probes, let_in: Some(now) }
+    }
+
+    /// The request's number.
     #[inline]
-    pub(super) fn counted(node: &'a Node, probes: u8, first: bool) -> Self {
-        node.load.enter(first);
-        Self { node, probes }
+    pub(crate) fn number(&self) -> u32 {
+        self.number
     }
 
     /// Reports a throttle of the request sent at `sent_at` to the level (0 = widest) its limit belongs to.
@@ -48,20 +66,36 @@ impl<'a> Permit<'a> {
         self.probes != 0
     }
 
-    /// Reports a success of the request sent at `sent_at`: what it was a probe of reopens.
+    /// Whether the gate was asked for it: then its success is to be reported.
+    #[inline]
+    pub(crate) fn is_let_in(&self) -> bool {
+        self.let_in.is_some()
+    }
+
+    /// Reports a success of the request sent at `sent_at`, which the gate let in: what it was a probe of reopens, and how
+    /// long it took is noted.
     #[cold]
     pub(crate) fn succeeded(mut self, sent_at: Moment, now: Moment) {
+        self.node.went_well(sent_at.until(now));
         self.settle(sent_at, |node, pass| node.succeeded(pass, now));
+    }
+
+    /// Reports that the request sent at `sent_at`, which the gate let in, was cut.
+    #[cold]
+    pub(crate) fn was_cut(&self, sent_at: Moment, now: Moment) {
+        if self.is_let_in() {
+            self.node.was_cut(sent_at.until(now));
+        }
     }
 
     #[cold]
     fn gone(&mut self) {
-        let now = self.node.trunk.clock.now();
-        self.settle(now, |node, pass| node.unknown(pass, now));
+        let now = self.node.now();
+        self.settle(self.let_in.unwrap_or(now), |node, pass| node.unknown(pass, now));
     }
 
     fn settle(&mut self, at: Moment, tell: impl Fn(&Node, Pass)) {
-        for (bit, node) in self.node.path().into_iter().enumerate() {
+        for (bit, node) in self.node.path().enumerate() {
             if self.probes & (1 << bit) != 0 {
                 tell(node, Pass { at, probe: true });
             }
@@ -76,23 +110,46 @@ impl Drop for Permit<'_> {
         if self.is_probe() {
             self.gone();
         }
-        self.node.load.leave();
+        let watched = self.node.flow.leave(self.number);
+        if watched {
+            self.node.came_back(watched);
+        }
     }
 }
 
 /// A request under way that outlives its call: counted, and a probe of nothing.
-pub(crate) struct OwnedPermit(Arc<Node>);
+pub(crate) struct OwnedPermit {
+    node: Arc<Node>,
+    /// The number of the attempt whose place this is, if it is one's.
+    taken_over: Option<u32>,
+}
 
 impl OwnedPermit {
-    /// Counts one more request of this pool.
-    pub(crate) fn new(node: Arc<Node>) -> Self {
-        node.load.enter(false);
-        Self(node)
+    /// Takes over the place of the attempt with this number. Without one, or if it was taken over before, counts one
+    /// request more.
+    pub(crate) fn of(node: Arc<Node>, attempt: Option<u32>) -> Self {
+        let taken_over = node.flow.stream_begins(attempt);
+        if taken_over.is_none() {
+            node.count_retry();
+        }
+        Self { node, taken_over }
     }
 }
 
 impl Drop for OwnedPermit {
     fn drop(&mut self) {
-        self.0.load.leave();
+        let watched = self.node.flow.stream_ends(self.taken_over);
+        self.node.came_back(watched);
+    }
+}
+
+impl Node {
+    /// Tells whoever waits for requests to come back.
+    #[cold]
+    fn came_back(&self, watched: bool) {
+        if watched {
+            self.trunk().came_back.notify_waiters();
+            self.makes_room();
+        }
     }
 }

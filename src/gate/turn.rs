@@ -2,145 +2,181 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll, Waker};
 
-use tokio::time::Sleep;
-
+use crate::core::estimate::Estimate;
 use crate::core::gate::{Admission, Hold};
 use crate::core::moment::Moment;
+use crate::core::refusal::Refusal;
 use crate::core::signal::LimitClass;
+use crate::gate::line::Waiter;
 use crate::gate::node::Node;
 use crate::gate::permit::Permit;
-use crate::gate::queue::{Place, Waiting};
+use crate::gate::queue::{Locked, Place};
+use crate::gate::timer::Set;
 
 /// The gate said no.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct Refused {
+    pub(crate) why: Refusal,
     /// What the pool is, or was last, shut for.
     pub(crate) class: LimitClass,
-    /// When to come back: the reopening, if the pool is shut.
+    /// When to come back: the reopening or the next slot, as far as they are known.
     pub(crate) retry_at: Option<Moment>,
 }
 
 /// A call's wait for its permit.
 ///
-/// Waiters pass in the order their calls arrived. The timer they share is set for the head; the head that leaves sets it
-/// for the next. A head that is woken but not polled keeps its place; those behind it wait, at the latest until their
-/// deadlines. Cancel safe: a dropped waiter leaves the queue and takes no slot with it.
+/// Waiters pass in the order their calls arrived. A timer they share wakes the head when it may ask, and everybody at his
+/// deadline; the head that leaves sets it for the next. A head that is woken but not polled keeps its place until its own
+/// deadline. Cancel safe: a dropped waiter leaves the queue and takes no slot with it.
 #[must_use = "futures do nothing unless polled"]
 pub(crate) struct Turn<'a> {
     node: &'a Node,
-    place: Place,
+    arrived: Moment,
+    /// The last moment at which it is worth an attempt.
     deadline: Moment,
+    place: Option<Place>,
     may_wait: bool,
     first: bool,
-    queued: bool,
-    /// Ends the wait of a call that is not the head, should the head be kept somewhere without being polled.
-    last_moment: Option<Pin<Box<Sleep>>>,
+    estimate: Estimate,
 }
 
 impl<'a> Turn<'a> {
     /// Waits at `node` for a call that arrived at `arrived`, at the latest until `deadline`. `first`: the permit is for
     /// the call's first attempt. Without `may_wait` a call that cannot pass now is refused.
     pub(crate) fn new(node: &'a Node, arrived: Moment, deadline: Moment, may_wait: bool, first: bool) -> Self {
-        let place = node.queue.lock().place(arrived);
-        Self { node, place, deadline, may_wait, first, queued: false, last_moment: None }
+        let deadline = node.latest_start(arrived, deadline);
+        Self { node, arrived, deadline, place: None, may_wait, first, estimate: Estimate::default() }
+    }
+
+    /// The same for a request that is expected to use so many tokens.
+    pub(crate) fn estimated(mut self, estimate: Option<Estimate>) -> Self {
+        self.estimate = estimate.unwrap_or_default();
+        self
     }
 
     /// Asks the gate from this place: only the head takes a slot, the others learn what is in the way.
-    fn ask(&self, waiting: &Waiting, now: Moment) -> Result<u8, Refused> {
-        let is_head = waiting.head_is(self.place);
+    fn ask(&self, queue: &Locked<'_>, now: Moment) -> Result<u8, No> {
+        let refused = |why, hold: Hold| {
+            let next_slot = Some(hold.ask_again).filter(|next| *next > now);
+            Refused { why, class: hold.class, retry_at: hold.shut.map(|shut| shut.until).or(next_slot) }
+        };
+        if self.node.trunk().is_draining() {
+            return Err(No::Never(Refused { why: Refusal::Draining, class: LimitClass::None, retry_at: None }));
+        }
+        if !self.node.trunk().is_gated() {
+            return Ok(0);
+        }
+        if self.place.is_none()
+            && self.first
+            && let Some(late) = self.node.comes_too_late_by(queue.len(), self.deadline, now)
+        {
+            let (class, retry_at) = (self.node.held_for(), Some(now.after(late)));
+            return Err(No::Never(Refused { why: Refusal::Deadline, class, retry_at }));
+        }
+        let is_first = queue.is_first(self.place, self.arrived, !self.first);
         let in_time = now < self.deadline;
-        let (admission, probes) = self.node.ask(now, is_head && in_time);
+        let (admission, probes) = self.node.ask(now, is_first && in_time, self.estimate);
         let hold = match admission {
-            Admission::Pass(_) if is_head && in_time => return Ok(probes),
+            Admission::Pass(_) if is_first && in_time => return Ok(probes),
             // Somebody is before us, and will see to us when he goes.
             Admission::Pass(_) => Hold { ask_again: now, class: self.node.held_for(), shut: None },
             Admission::Hold(hold) => hold,
         };
-        let hopeless = match hold.shut {
-            Some(shut) => shut.is_hard() || shut.until >= self.deadline,
-            None => is_head && hold.ask_again >= self.deadline,
+        let hopeless = hold.is_hopeless(is_first, self.deadline);
+        let why = match hold.shut {
+            Some(shut) if shut.is_hard() => Some(Refusal::Spent),
+            _ if hopeless || !in_time => Some(Refusal::Deadline),
+            _ if !self.may_wait => Some(Refusal::NoWait),
+            // A call that had an attempt was let in before: there is room for it.
+            _ if self.place.is_none() && self.first && self.is_full(queue) => Some(Refusal::QueueFull),
+            _ => None,
         };
-        if hopeless || !in_time || !self.may_wait { Err(Refused::Now(hold.into())) } else { Err(Refused::Yet(hold)) }
+        Err(why.map_or(No::NotYet(hold), |why| No::Never(refused(why, hold))))
     }
 
-    /// Leaves the queue; a head that leaves sees to the next.
-    fn leave(&mut self, waiting: &mut Waiting, now: Moment) {
-        if std::mem::take(&mut self.queued) && waiting.leave(self.place) {
-            hand_over(self.node, waiting, now);
+    fn is_full(&self, queue: &Locked<'_>) -> bool {
+        queue.len() >= self.node.parts.queue_limit.load(Ordering::Relaxed)
+    }
+
+    /// Leaves the queue; a head that leaves sees to the next, who is to be woken if he may ask now.
+    fn leave(&mut self, queue: &mut Locked<'_>, now: Moment) -> Option<Waker> {
+        let place = self.place.take()?;
+        if !queue.leave(place, self.arrived) {
+            return None;
+        }
+        let pending = match self.node.ask(now, false, Estimate::default()).0 {
+            Admission::Pass(_) => false,
+            Admission::Hold(hold) => queue.wake_head_at(hold.ask_again) == Set::Pending,
+        };
+        if pending { None } else { queue.head_waker() }
+    }
+
+    fn poll_locked(&mut self, queue: &mut Locked<'_>, cx: &Context<'_>, woken: &mut Vec<Waker>) -> Answer<'a> {
+        let node = self.node;
+        loop {
+            let now = node.now();
+            let hold = match self.ask(queue, now) {
+                Ok(probes) => {
+                    woken.extend(self.leave(queue, now));
+                    return Poll::Ready(Ok(Permit::given(node, probes, self.first, now)));
+                }
+                Err(No::Never(refused)) => {
+                    woken.extend(self.leave(queue, now));
+                    return Poll::Ready(Err(refused));
+                }
+                Err(No::NotYet(hold)) => hold,
+            };
+            let waiter = Waiter { arrived: self.arrived, deadline: self.deadline, waker: cx.waker().clone() };
+            let place = queue.wait(self.place, waiter, !self.first);
+            self.place = Some(place);
+            let set = if queue.is_first(Some(place), self.arrived, !self.first) {
+                queue.wake_head_at(hold.ask_again)
+            } else {
+                queue.ring_by_deadline()
+            };
+            match set {
+                Set::Pending => return Poll::Pending,
+                Set::Due => woken.append(&mut queue.take_due(now)),
+                // Panics, and says what is missing.
+                Set::NoRuntime => drop(node.trunk().clock.sleep_until(hold.ask_again)),
+            }
         }
     }
 }
 
-/// Why a call did not pass.
-enum Refused {
-    Now(Refusal),
-    Yet(Hold),
-}
+type Answer<'a> = Poll<Result<Permit<'a>, Refused>>;
 
-impl From<Hold> for Refusal {
-    fn from(hold: Hold) -> Self {
-        Self { class: hold.class, retry_at: hold.shut.map(|shut| shut.until) }
-    }
-}
-
-/// Wakes the head at its moment, or now.
-fn hand_over(node: &Node, waiting: &mut Waiting, now: Moment) {
-    let (admission, _) = node.ask(now, false);
-    let waits = match admission {
-        Admission::Pass(_) => false,
-        Admission::Hold(hold) => waiting.wake_head_at(hold.ask_again, &node.trunk.clock),
-    };
-    if !waits {
-        waiting.wake_head();
-    }
+/// Why a call does not pass.
+enum No {
+    Never(Refused),
+    NotYet(Hold),
 }
 
 impl<'a> Future for Turn<'a> {
-    type Output = Result<Permit<'a>, Refusal>;
+    type Output = Result<Permit<'a>, Refused>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        let node = this.node;
-        let mut waiting = node.queue.lock();
-        loop {
-            let now = node.trunk.clock.now();
-            let hold = match this.ask(&waiting, now) {
-                Ok(probes) => {
-                    this.leave(&mut waiting, now);
-                    return Poll::Ready(Ok(Permit::counted(node, probes, this.first)));
-                }
-                Err(Refused::Now(refusal)) => {
-                    this.leave(&mut waiting, now);
-                    return Poll::Ready(Err(refusal));
-                }
-                Err(Refused::Yet(hold)) => hold,
-            };
-            this.queued = true;
-            waiting.enter(this.place, this.deadline, cx.waker());
-            if !waiting.head_is(this.place) {
-                let at = this.deadline;
-                let timer = this.last_moment.get_or_insert_with(|| Box::pin(node.trunk.clock.sleep_until(at)));
-                if timer.as_mut().poll(cx).is_pending() {
-                    return Poll::Pending;
-                }
-                continue;
-            }
-            waiting.wake_whose_deadline_comes_by(now);
-            if waiting.wake_head_at(hold.ask_again, &node.trunk.clock) {
-                return Poll::Pending;
-            }
-        }
+        let station = &this.node.parts;
+        let mut woken = Vec::new();
+        let answer = this.poll_locked(&mut station.queue.lock(&station.trunk.clock), cx, &mut woken);
+        woken.into_iter().for_each(Waker::wake);
+        answer
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        if self.queued {
-            let now = self.node.trunk.clock.now();
-            let node = self.node;
-            self.leave(&mut node.queue.lock(), now);
+        let Some(place) = self.place.take() else { return };
+        let station = &self.node.parts;
+        let mut queue = station.queue.lock(&station.trunk.clock);
+        let next = if queue.leave(place, self.arrived) { queue.head_waker() } else { None };
+        drop(queue);
+        if let Some(next) = next {
+            next.wake();
         }
     }
 }

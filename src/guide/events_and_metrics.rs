@@ -28,8 +28,8 @@
 //! ```
 //!
 //! `forbear::prometheus::install` (feature `prometheus`) serves `/metrics`; `forbear::telemetry::meters` (feature
-//! `telemetry`) speaks to whatever recorder of the `metrics` facade is installed; feature `otlp` pushes over OTLP. All of
-//! them, [`Totals`](crate::event::totals::Totals) included, read one table and cannot disagree.
+//! `telemetry`) speaks to whatever recorder of the `metrics` facade is installed; feature `otlp` pushes over OTLP: set-up is
+//! in [`telemetry`](crate::guide::telemetry). All of them, [`Totals`](crate::event::totals::Totals) included, read one table and cannot disagree.
 //!
 //! # How to read the labels
 //!
@@ -41,6 +41,42 @@
 //!
 //! Success is (`ok` + `ok_by_fallback`) / (all − `cancelled` − `not_retryable`), over `forbear_call_duration_seconds_count`
 //! by `outcome`; refusals by the gate and by daily and spend limits count as failures.
+//!
+//! # How many series
+//!
+//! Of one pool in one replica, as measured by `cargo test -p forbear --test cardinality -- --nocapture series`, which also
+//! says of which metrics they are:
+//!
+//! | | series | what was measured |
+//! |---|---|---|
+//! | typical | 117 | two policies, four quotas in headers, a throttle now and then, a fault, a caller who gave up |
+//! | worst | 364 | four policies; every pair of failures the provider's table knows, told in header, in body and not at all; callers who go away |
+//!
+//! Series are made by what happens: a class that was never hit costs none. Histograms are nearly half of the typical number,
+//! as each bound is a series for each outcome or source; the bounds are few for that reason. More of them, or fewer series:
+//!
+//! - *Finer histograms*: [a setting](crate::guide::telemetry#finer-histograms). One metric alone: take your own
+//!   `PrometheusBuilder`, give it the buckets of `forbear::prometheus::buckets`, then yours for the metric you want to see
+//!   closer (`set_buckets_for_metric` with the full name; the last one set holds).
+//! - *Without the waits' shape*: drop `forbear_delay_seconds_bucket` and `forbear_gate_wait_seconds_bucket`; sum and count
+//!   still give the mean.
+//! - *Without what a policy sets*: drop `forbear_policy_parameter`; the advice then cannot name the number to change.
+//! - *Without numbers of attempts*: not by `labeldrop`, which would make one series of several; by a recording rule that sums
+//!   `without (attempt)`.
+//!
+//! ```yaml
+//! scrape_configs:
+//!   - job_name: my-service
+//!     metric_relabel_configs:
+//!       - source_labels: [__name__]
+//!         regex: forbear_(delay|gate_wait)_seconds_bucket|forbear_policy_parameter
+//!         action: drop
+//! ```
+//!
+//! Nothing an application or a provider names can make more: names are cut to 64 characters of `A-Z a-z 0-9 . _ : / -`, only
+//! the first 64 pairs and 16 policies are kept apart, and what is reported as `_OTHER` is counted by
+//! `forbear_label_overflows_total`. Gauges of pools that share `_OTHER` are not shown, as one value cannot stand for many.
+//! A name for each customer belongs into a span of your own, not into a pool's path.
 //!
 //! # Every metric
 //!

@@ -6,13 +6,15 @@
 //!
 //! **Don't** wrap an SDK that retries by itself. **Why:** three attempts around three attempts are nine requests, of which
 //! your log shows three; the inner layer neither asks the gate nor knows the deadline. **Do** turn the inner layer off:
-//! one layer retries, and it is the one that can be seen.
+//! one layer retries, and it is the one that can be seen. [`stacked_retries`](crate::guide::stacked_retries) says how a
+//! second one is noticed and where each client turns its own off.
 //!
 //! # Numbers copied from another provider
 //!
 //! **Don't** carry base = 1 s, factor 2, five retries to a provider with per-minute windows. **Why:** the waits of full
 //! jitter add up to base·(2ⁿ−1)/2 on the average: 15.5 s for five. The window resets after up to 60 s. The call gives up
-//! before the first attempt that could have succeeded. **Do** start at about a tenth of the window.
+//! before the first attempt that could have succeeded. **Do** start at about a tenth of the window:
+//! [moving to another provider](crate::guide::moving_providers) walks through it.
 //!
 //! # A deadline shorter than the window
 //!

@@ -79,5 +79,6 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What is then told stands in [`events_and_metrics`](crate::guide::events_and_metrics). To look before switching on,
+//! What is then told stands in [`events_and_metrics`](crate::guide::events_and_metrics), what a trace shows in
+//! [`spans`](crate::guide::spans). To look before switching on,
 //! [`observe_only`](crate::ForbearBuilder::observe_only) classifies and counts, and never retries or holds.

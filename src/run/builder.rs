@@ -5,9 +5,12 @@ use std::sync::{Arc, Mutex};
 use crate::clock::{Clock, SharedDice};
 use crate::core::budget::BudgetSettings;
 use crate::core::setting::{InvalidSetting, within};
+use crate::event::names::Policies;
 use crate::event::sink::{GaugeSource, Sink};
 use crate::gate::{Gate, Trunk};
 use crate::run::engine::{Engine, Forbear, Registry};
+#[cfg(feature = "redis")]
+use crate::run::fleet;
 use crate::run::spans::transition;
 
 /// An engine in the making.
@@ -18,9 +21,11 @@ use crate::run::spans::transition;
 /// | `sink` | none | without one no event is built |
 /// | `budget` | [`BudgetSettings::default`] | a failing provider is not fed with retries |
 /// | `replicas` | unknown | only where no shared gate knows it |
-/// | `observe_only` | off | |
+/// | `queue_limit` | 100000 | a guard of memory, about 40 MB; how long a call waits is its deadline's affair |
+/// | `observe_only` | off | a lever for the first days, see [`ForbearBuilder::observe_only`] |
+/// | `shadow_pacer` | off | a process sees only its share of the demand |
 /// | `client_attempts` | off | the HTTP client's span below an attempt is the CLIENT one; two would count every request twice |
-/// | `seed` | from the operating system | |
+/// | `seed` | from the operating system | waits nobody can foresee do not meet |
 ///
 /// Environment, read once by [`ForbearBuilder::build`], for the moment when there is no time to deploy:
 /// `FORBEAR_GATE=off` turns the gate off, `FORBEAR_OBSERVE_ONLY=1` turns `observe_only` on. Other values are refused.
@@ -31,9 +36,19 @@ pub struct ForbearBuilder {
     sink: Option<Arc<dyn Sink>>,
     observe_only: bool,
     client_attempts: bool,
+    shadow_pacer: bool,
     budget: Option<Option<BudgetSettings>>,
     replicas: Option<u32>,
+    queue_limit: Option<usize>,
     seed: Option<u64>,
+}
+
+/// How many calls may wait for one pool, unless set.
+pub(super) const QUEUE_LIMIT: usize = 100_000;
+
+/// Refuses a queue that could not be kept in memory.
+pub(super) fn check_queue_limit(field: &'static str, most: usize) -> Result<(), InvalidSetting> {
+    within(field, most, 0..=10_000_000, "0 (nobody waits) to 10000000")
 }
 
 impl ForbearBuilder {
@@ -68,7 +83,17 @@ impl ForbearBuilder {
         self
     }
 
-    /// Classify and count, but never retry and never hold: to look before switching on.
+    /// How many calls may wait for one pool, 0 to 10,000,000: the next is refused at once
+    /// ([`Refusal::QueueFull`](crate::Refusal::QueueFull)). 0 lets nobody wait. A call that comes back from an attempt has been let in before
+    /// and is not refused for it. [`PoolBuilder::queue_limit`](crate::PoolBuilder::queue_limit) sets it for one pool.
+    pub fn queue_limit(mut self, most: usize) -> Self {
+        self.queue_limit = Some(most);
+        self
+    }
+
+    /// Classify and count, and change nothing else: no retry, no wait at the gate, no attempt cut at its time, nothing drawn
+    /// from the budget. To look before switching on. A failed call ends as `attempts_exhausted` after its one attempt,
+    /// where its class did not end it anyway.
     pub fn observe_only(mut self) -> Self {
         self.observe_only = true;
         self
@@ -78,6 +103,16 @@ impl ForbearBuilder {
     /// for a request. Service graphs and rates are made of CLIENT spans, so leave it where they do.
     pub fn client_attempts(mut self) -> Self {
         self.client_attempts = true;
+        self
+    }
+
+    /// Counts calls that no pacing could have served within their deadline at the pool's known limits
+    /// (`forbear_infeasible_calls_total`): demand that only a larger quota, a longer deadline or fewer calls can meet. It
+    /// holds nobody, and costs a lock per call where a sink listens. It needs a limit, from headers or from
+    /// [`PoolBuilder::limit`](crate::PoolBuilder::limit), and judges with this process's share of it
+    /// ([`ForbearBuilder::replicas`]).
+    pub fn shadow_pacer(mut self) -> Self {
+        self.shadow_pacer = true;
         self
     }
 
@@ -103,9 +138,11 @@ impl ForbearBuilder {
         if let Some(replicas) = self.replicas {
             within("forbear.replicas", replicas, 1..=100_000, "1 to 100000")?;
         }
+        let queue_limit = self.queue_limit.unwrap_or(QUEUE_LIMIT);
+        check_queue_limit("forbear.queue_limit", queue_limit)?;
         let gate = match variable("FORBEAR_GATE").as_deref() {
             Some("off") => Gate::off(),
-            None | Some("") => self.gate,
+            None | Some("") => self.gate.clone(),
             Some(other) => return Err(InvalidSetting::new("FORBEAR_GATE", other, "off, or unset")),
         };
         let observe_only = match variable("FORBEAR_OBSERVE_ONLY").as_deref() {
@@ -114,16 +151,27 @@ impl ForbearBuilder {
             Some(other) => return Err(InvalidSetting::new("FORBEAR_OBSERVE_ONLY", other, "1, 0, or unset")),
         };
         let dice = self.seed.map_or_else(SharedDice::from_system, SharedDice::from_seed);
+        let gated = gate.is_on() && !observe_only;
+        let clock = Clock::new();
+        #[cfg(feature = "redis")]
+        let store = fleet::store(&gate, clock, self.sink.as_deref())?;
         let engine = Arc::new(Engine {
-            trunk: Arc::new(Trunk { clock: Clock::new(), dice, log: transition }),
+            #[cfg(feature = "redis")]
+            store,
+            trunk: Arc::new(Trunk::new(clock, dice, gated, transition)),
             gate,
+            queue_limit,
             sink: self.sink,
             observe_only,
+            shadow_pacer: self.shadow_pacer,
             attempts_are_clients: self.client_attempts,
             budget,
             replicas: self.replicas,
+            policies: Policies::new(),
             registry: Mutex::new(Registry::default()),
         });
+        #[cfg(feature = "redis")]
+        fleet::watch(&engine);
         if let Some(sink) = &engine.sink {
             let weak = Arc::downgrade(&engine);
             sink.watch(weak as std::sync::Weak<dyn GaugeSource>);
@@ -141,8 +189,8 @@ mod tests {
         let with = |value: &'static str| {
             Forbear::builder().build_with(move |name| (name == "FORBEAR_GATE").then(|| value.to_owned()))
         };
-        assert!(!with("off").expect("built").engine.is_gated());
-        assert!(with("").expect("built").engine.is_gated());
+        assert!(!with("off").expect("built").engine.trunk.is_gated());
+        assert!(with("").expect("built").engine.trunk.is_gated());
         let refused = with("shut").expect_err("refused").to_string();
         assert_eq!(refused, "FORBEAR_GATE is \"shut\"; allowed: off, or unset");
     }
@@ -151,5 +199,10 @@ mod tests {
     fn a_number_of_replicas_outside_its_range_is_refused() {
         let refused = Forbear::builder().replicas(0).build().expect_err("refused").to_string();
         assert_eq!(refused, "forbear.replicas is 0; allowed: 1 to 100000");
+    }
+
+    #[test]
+    fn the_table_says_what_the_queue_limit_is() {
+        assert!(include_str!("builder.rs").contains(&format!("/// | `queue_limit` | {QUEUE_LIMIT} |")));
     }
 }

@@ -31,6 +31,8 @@ impl<F: Future, T: Fn() -> Sleep> Future for Cut<F, T> {
     /// `None` when the time was up.
     type Output = Option<F::Output>;
 
+    // Out of line its output would pass through memory, which costs more than all the rest.
+    #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         if let Poll::Ready(output) = this.operation.poll(cx) {

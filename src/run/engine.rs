@@ -2,12 +2,16 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use crate::core::budget::BudgetSettings;
 use crate::core::gate::{Gate as GateCore, Look};
 use crate::core::rule::Table;
+use crate::event::Event;
+use crate::event::names::Policies;
 use crate::event::sink::Sink;
-use crate::gate::{Gate, Node, Trunk};
+use crate::event::words::BoundedLabel;
+use crate::gate::{Gate, Node, StillInFlight, Trunk, drain};
 use crate::run::builder::ForbearBuilder;
 use crate::run::labels::PairBound;
 use crate::run::pool::{PoolBuilder, Shared};
@@ -19,6 +23,10 @@ use crate::run::pool::{PoolBuilder, Shared};
 pub struct Forbear {
     pub(super) engine: Arc<Engine>,
 }
+
+/// How long the end of a process waits for a store that does not answer.
+#[cfg(feature = "redis")]
+const LONGEST_FLUSH: Duration = Duration::from_secs(1);
 
 impl Forbear {
     /// An engine in the making: a local gate and no sink unless told.
@@ -36,6 +44,57 @@ impl Forbear {
             path.into_iter().map(|name| name.as_ref().to_owned()).collect(),
         )
     }
+
+    /// Lets no further request leave, and waits for those under way, at most `within`: for the end of a process.
+    ///
+    /// From the first poll on every call that would need a permit is refused
+    /// ([`Refusal::Draining`](crate::Refusal::Draining)): new calls, calls that wait at a gate, and calls that
+    /// sleep before another attempt, at once. Attempts in flight are left to end; so are streams that hold their
+    /// [`permit`](crate::Attempt::permit). There is no way back.
+    ///
+    /// An engine with neither gate nor budget nor sink does not count its requests: there is nothing to wait for, and
+    /// nobody is refused.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use forbear::{Forbear, Policy, Refusal, provider};
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let forbear = Forbear::builder().build()?;
+    /// # let pool = forbear.pool(provider::generic(), ["files"]).build()?;
+    /// # let policy = Policy::interactive(Duration::from_secs(5)).build()?;
+    /// forbear.drain(Duration::from_secs(30)).await?;
+    /// let refused = pool.call(&policy).run(|_| async { Ok::<_, std::io::Error>(http::Response::new(())) }).await;
+    /// assert_eq!(refused.expect_err("drained").refusal(), Some(Refusal::Draining));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    /// Requests were still in flight when the time was up; they are not cut.
+    ///
+    /// # Cancel safety
+    /// Dropped, it waits no longer; the engine stays closed. Called again, it goes on waiting.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime with its timer enabled.
+    pub async fn drain(&self, within: Duration) -> Result<(), StillInFlight> {
+        let nodes = {
+            let registry = self.engine.registry();
+            // Under the lock: a node is made before, and told below, or after, and knows.
+            drain::start(&self.engine.trunk);
+            registry.nodes.values().map(Arc::clone).collect::<Vec<_>>()
+        };
+        let began = self.engine.trunk.clock.now();
+        let drained = drain::drain(&self.engine.trunk, &nodes, within).await;
+        #[cfg(feature = "redis")]
+        if let Some(store) = &self.engine.store {
+            // What was seen last is news for the others even now.
+            let spent = began.until(self.engine.trunk.clock.now());
+            store.flush(within.saturating_sub(spent).min(LONGEST_FLUSH)).await;
+        }
+        #[cfg(not(feature = "redis"))]
+        let _ = began;
+        drained
+    }
 }
 
 impl std::fmt::Debug for Forbear {
@@ -50,8 +109,15 @@ pub(super) struct Engine {
     pub(super) sink: Option<Arc<dyn Sink>>,
     pub(super) observe_only: bool,
     pub(super) attempts_are_clients: bool,
+    pub(super) shadow_pacer: bool,
     pub(super) budget: Option<BudgetSettings>,
+    /// As configured; see [`Engine::replicas`].
     pub(super) replicas: Option<u32>,
+    #[cfg(feature = "redis")]
+    pub(super) store: Option<crate::store::redis::RedisStore>,
+    /// The policies whose names are labels, in the order in which they were first used.
+    pub(super) policies: Policies,
+    pub(super) queue_limit: usize,
     pub(super) registry: Mutex<Registry>,
 }
 
@@ -72,9 +138,13 @@ impl Engine {
         self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Calls are held back by each other's throttles.
-    pub(super) fn is_gated(&self) -> bool {
-        self.gate.is_on() && !self.observe_only
+    /// How many replicas share the pools: as the store counts them, or as configured.
+    pub(super) fn replicas(&self) -> Option<u32> {
+        #[cfg(feature = "redis")]
+        if let Some(counted) = self.store.as_ref().and_then(crate::store::Store::replicas) {
+            return Some(counted);
+        }
+        self.replicas
     }
 
     /// The node of a path, with all levels above it.
@@ -87,10 +157,18 @@ impl Engine {
             [above @ .., _] if !above.is_empty() => Some(self.node(registry, table, above)),
             _ => None,
         };
-        let labels = registry.pairs.admit(table.id, path);
+        let (labels, overflowed) = registry.pairs.admit(table.id, path);
         let listener = self.sink.as_ref().map(|sink| Arc::from(sink.listen(&labels)));
-        let node = Node::new(Arc::clone(&self.trunk), labels, parent, GateCore::new(table.shut_floor), listener);
+        let core = GateCore::new(table.shut_floor);
+        let node = Node::attach(Arc::clone(&self.trunk), labels, parent, core, listener, self.queue_limit);
+        #[cfg(feature = "redis")]
+        if let Some(store) = &self.store {
+            node.join(store, &crate::store::PoolId { provider: table.id, path: path.to_vec() });
+        }
         let now = self.trunk.clock.now();
+        if overflowed {
+            node.tell(now, &Event::LabelOverflowed { label: BoundedLabel::Pool });
+        }
         registry.nodes.retain(|_, node| Arc::strong_count(node) > 1 || node.look(now) != Look::Flowing);
         registry.nodes.insert(key, Arc::clone(&node));
         node

@@ -1,8 +1,12 @@
 //! What an engine shows when it is asked: states, quotas, policies.
 
+use std::collections::HashSet;
+
 use crate::core::gate::Look;
 use crate::core::moment::{Moment, WallTime};
+use crate::event::PoolLabels;
 use crate::event::gauges::{self, Visit};
+use crate::event::names::{OTHER, Policies};
 use crate::event::sink::{GaugeSource, Sample};
 use crate::gate::Node;
 use crate::run::engine::Engine;
@@ -10,12 +14,21 @@ use crate::run::pool::Shared;
 
 impl GaugeSource for Engine {
     fn sample(&self, visit: &mut dyn FnMut(Sample<'_>)) {
-        gauges::process(self.replicas, visit);
+        gauges::process(self.replicas(), visit);
+        #[cfg(feature = "redis")]
+        if let Some(store) = &self.store {
+            gauges::store(crate::store::Store::is_up(store), visit);
+        }
         let now = self.trunk.clock.now();
         let wall = self.trunk.clock.wall();
         let pools: Vec<_> = self.registry().pools.values().filter_map(std::sync::Weak::upgrade).collect();
+        // One sample per series: pools beyond the bound share their labels, and so may those whose names were cleaned.
+        let mut sampled: HashSet<&PoolLabels> = HashSet::new();
         for pool in &pools {
-            sample_pool(pool, now, wall, visit);
+            let labels = pool.node.labels();
+            if &*labels.pool != OTHER && sampled.insert(labels) {
+                sample_pool(pool, now, wall, visit);
+            }
         }
     }
 }
@@ -26,16 +39,20 @@ fn sample_pool(pool: &Shared, now: Moment, wall: WallTime, visit: Visit<'_>) {
     gauges::calls(labels, node.in_flight(), pool.sleeping(), node.waiting(), visit);
     gauges::quotas(labels, &pool.board(), now, wall, visit);
     for policy in pool.policies() {
-        gauges::policy(labels, policy, visit);
+        // Bounded like the label of what calls count; what does not fit is not shown, as one value for all would be none.
+        let index = pool.engine.policies.index(policy.name());
+        if index < Policies::CAPACITY {
+            gauges::policy(labels, policy, pool.engine.policies.label(index), visit);
+        }
     }
 }
 
 /// A pool is as shut as the most shut level of its path.
-pub(super) fn most_shut(leaf: &Node, now: Moment) -> Look {
+fn most_shut(leaf: &Node, now: Moment) -> Look {
     let mut worst = leaf.look(now);
     let mut level = leaf;
-    while let Some(parent) = level.parent() {
-        level = parent;
+    while let Some(above) = level.above() {
+        level = above;
         worst = worse(worst, level.look(now));
     }
     worst

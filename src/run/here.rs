@@ -35,7 +35,7 @@ thread_local! {
 }
 
 /// What was here before an attempt was entered.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 #[must_use = "an attempt that was entered is left by `leave`"]
 pub(super) struct Outer {
     pool: PoolId,
@@ -50,9 +50,19 @@ pub(super) fn enter(pool: PoolId) -> Outer {
         if outer == PoolId::NONE {
             return Outer { pool: outer, sent: 0 };
         }
-        AROUND.with_borrow_mut(|around| around.push(outer));
+        note_around(outer);
         Outer { pool: outer, sent: here.sent.replace(0) }
     })
+}
+
+#[cold]
+fn note_around(outer: PoolId) {
+    AROUND.with_borrow_mut(|around| around.push(outer));
+}
+
+#[cold]
+fn forget_around() {
+    AROUND.with_borrow_mut(|around| _ = around.pop());
 }
 
 /// Leaves the attempt that was entered last; gives back how many requests a tap saw in it.
@@ -61,7 +71,7 @@ pub(super) fn leave(outer: Outer) -> u32 {
     HERE.with(|here| {
         here.pool.set(outer.pool);
         if outer.pool != PoolId::NONE {
-            AROUND.with_borrow_mut(|around| _ = around.pop());
+            forget_around();
         }
         here.sent.replace(outer.sent)
     })
@@ -84,9 +94,14 @@ pub(super) fn depth() -> usize {
 
 /// Counts a request as sent in the innermost attempt. Does nothing outside of one.
 pub(crate) fn request_sent() {
+    requests_sent(1);
+}
+
+/// The same for several.
+pub(super) fn requests_sent(requests: u32) {
     HERE.with(|here| {
         if here.pool.get() != PoolId::NONE {
-            here.sent.set(here.sent.get().saturating_add(1));
+            here.sent.set(here.sent.get().saturating_add(requests));
         }
     });
 }

@@ -5,29 +5,29 @@ use std::collections::HashSet;
 use crate::event::PoolLabels;
 use crate::event::names::{OTHER, clean};
 
-/// The most (provider, pool) pairs that get labels of their own; the rest share one.
+/// The most (provider, pool) pairs that get labels of their own; the rest share one per provider.
 const MOST_PAIRS: usize = 64;
 
-/// The pairs handed out so far.
+/// The pairs handed out so far. Kept for good: a label that was given is not given to another pool.
 #[derive(Debug, Default)]
 pub(super) struct PairBound {
     seen: HashSet<PoolLabels>,
-    pub(super) overflows: u64,
 }
 
 impl PairBound {
-    /// The labels of a pool: its own as long as there is room, then the shared ones, counted.
-    pub(super) fn admit(&mut self, provider: &'static str, path: &[String]) -> PoolLabels {
+    /// The labels of a pool, and whether they are not its own: there are as many of these as fit. The rest is reported as
+    /// `_OTHER` of its provider, and that of providers which have no pair as `_OTHER` of `_OTHER`.
+    pub(super) fn admit(&mut self, provider: &'static str, path: &[String]) -> (PoolLabels, bool) {
         let labels = PoolLabels::new(provider, clean(&path.join("/")));
         if self.seen.contains(&labels) {
-            return labels;
+            return (labels, false);
         }
-        if self.seen.len() >= MOST_PAIRS {
-            self.overflows += 1;
-            return PoolLabels::new(provider, OTHER);
+        if self.seen.len() < MOST_PAIRS {
+            self.seen.insert(labels.clone());
+            return (labels, false);
         }
-        self.seen.insert(labels.clone());
-        labels
+        let known = self.seen.iter().any(|labels| labels.provider == provider);
+        (PoolLabels::new(if known { provider } else { OTHER }, OTHER), true)
     }
 }
 
@@ -36,14 +36,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hostile_names_are_cleaned_and_bounded() {
-        assert_eq!(clean("a b\"c\n{é}"), "a_b_c____");
-        assert_eq!(clean(&"x".repeat(1_000)).len(), 64);
+    fn only_so_many_pairs_are_kept_apart_whatever_their_names() {
         let mut bound = PairBound::default();
-        let labels: HashSet<PoolLabels> =
-            (0..100_000).map(|n| bound.admit("openai", &[format!("customer-{n}")])).collect();
-        assert_eq!(labels.len(), 65);
-        assert_eq!(bound.overflows, 100_000 - 64);
-        assert_eq!(&*bound.admit("openai", &["customer-0".into()]).pool, "customer-0");
+        let admitted: Vec<_> = (0..100_000).map(|n| bound.admit("openai", &[format!("customer-{n}")])).collect();
+        assert_eq!(admitted.iter().filter(|(_, overflowed)| *overflowed).count(), 100_000 - MOST_PAIRS);
+        let labels: HashSet<_> = admitted.into_iter().map(|(labels, _)| labels).collect();
+        assert_eq!(labels.len(), MOST_PAIRS + 1);
+        assert_eq!(&*bound.admit("openai", &["customer-0".into()]).0.pool, "customer-0");
+        let (stranger, overflowed) = bound.admit("groq", &["customer-0".into()]);
+        assert!(overflowed);
+        assert_eq!((stranger.provider, &*stranger.pool), (OTHER, OTHER), "providers are bounded too");
     }
 }

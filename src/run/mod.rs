@@ -8,6 +8,8 @@ mod classify;
 mod cut;
 mod drive;
 mod engine;
+#[cfg(feature = "redis")]
+mod fleet;
 mod gauges;
 mod going;
 mod here;
@@ -18,9 +20,11 @@ mod outcome;
 mod peek;
 mod pool;
 mod progress;
+mod reported;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 mod scope;
+mod seen;
 mod spans;
 
 pub use attempt::{Attempt, Head, InFlight};

@@ -7,7 +7,6 @@ use std::time::Duration;
 use crate::clock::{Clock, Glance, SharedDice};
 use crate::core::budget::Budget;
 use crate::core::estimate::Estimate;
-use crate::core::gate::Look;
 use crate::core::limit::Limit;
 use crate::core::moment::Moment;
 use crate::core::observation::Observation;
@@ -16,17 +15,18 @@ use crate::core::policy::Policy;
 use crate::core::quota_board::QuotaBoard;
 use crate::core::rule::Table;
 use crate::core::setting::{InvalidSetting, within};
-use crate::core::signal::{Quotas, Scope, Signal};
+use crate::core::shadow::ShadowPacer;
+use crate::core::signal::{QuotaWindow, Quotas, Scope, Signal};
+use crate::event::names::clean;
 use crate::event::{Event, PoolLabels, StackedBy};
-use crate::gate::Node;
+use crate::gate::{DEEPEST, Node};
 use crate::run::about::{About, Server};
+use crate::run::builder::check_queue_limit;
 use crate::run::call::Call;
 use crate::run::engine::Engine;
-use crate::run::gauges::most_shut;
+use crate::run::reported::Reported;
 use crate::run::spans::{CallSpans, Sites, quota_updated};
 
-/// The most levels a path may have.
-const DEEPEST: usize = 8;
 /// The most policies whose parameters are shown.
 const MOST_POLICIES: usize = 16;
 
@@ -63,16 +63,37 @@ pub struct PoolBuilder {
     path: Vec<String>,
     limits: Vec<Limit>,
     server: Option<(String, u16)>,
+    queue_limit: Option<usize>,
+    cold_start: bool,
 }
 
 impl PoolBuilder {
     pub(super) fn new(engine: Arc<Engine>, table: Table, path: Vec<String>) -> Self {
-        Self { engine, table, path, limits: Vec::new(), server: None }
+        Self { engine, table, path, limits: Vec::new(), server: None, queue_limit: None, cold_start: false }
     }
 
     /// A quota the pool is known to have. What headers say beats it.
     pub fn limit(mut self, limit: Limit) -> Self {
         self.limits.push(limit);
+        self
+    }
+
+    /// Paces calls by the pool's limits from the start, not only after a throttle: for quotas that must not be met even
+    /// once, and for services that start with a backlog. Slots of a second that nobody took are saved up. Such a pool never
+    /// flows freely, so each of its calls asks the gate.
+    ///
+    /// ```
+    /// # use forbear::{Forbear, Limit, provider};
+    /// # let forbear = Forbear::builder().build()?;
+    /// let limit = Limit::requests_per_minute(600);
+    /// let backfill = forbear.pool(provider::generic(), ["backfill"]).limit(limit).cold_start().build()?;
+    /// # let _ = backfill;
+    /// // Without a limit there is nothing to pace by.
+    /// assert!(forbear.pool(provider::generic(), ["search"]).cold_start().build().is_err());
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
+    pub fn cold_start(mut self) -> Self {
+        self.cold_start = true;
         self
     }
 
@@ -83,18 +104,42 @@ impl PoolBuilder {
         self
     }
 
+    /// How many calls may wait for this pool, 0 to 10,000,000; see [`ForbearBuilder::queue_limit`](crate::ForbearBuilder::queue_limit).
+    ///
+    /// ```
+    /// # use forbear::{Forbear, provider};
+    /// # let forbear = Forbear::builder().build()?;
+    /// // Rather an error now than an answer that nobody waits for any more.
+    /// let search = forbear.pool(provider::generic(), ["search"]).queue_limit(200).build()?;
+    /// # let _ = search;
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
+    pub fn queue_limit(mut self, most: usize) -> Self {
+        self.queue_limit = Some(most);
+        self
+    }
+
     /// Checks path and limits and makes the pool, or finds it where it was made before.
     ///
     /// # Errors
-    /// A path without names, deeper than 8, or with an empty name; a limit outside its range; a server
-    /// that is no bare host name.
+    /// A path without names, deeper than 8, or with an empty name; a table whose id is no plain label; a limit or a queue
+    /// limit outside its range; a server that is no bare host name.
     pub fn build(self) -> Result<Pool, InvalidSetting> {
         within("pool.path (names)", self.path.len(), 1..=DEEPEST, "1 to 8 names")?;
         if self.path.iter().any(String::is_empty) {
             return Err(InvalidSetting::new("pool.path", &self.path, "no empty name"));
         }
+        if self.table.id.is_empty() || clean(self.table.id) != self.table.id {
+            return Err(InvalidSetting::new("table.id", self.table.id, "1 to 64 of A-Z, a-z, 0-9, . _ : / -"));
+        }
         self.limits.iter().try_for_each(Limit::check)?;
+        if self.cold_start && self.limits.iter().all(|limit| limit.quota_window() == QuotaWindow::Day) {
+            return Err(InvalidSetting::new("pool.cold_start", true, "with a limit in a window of less than a day"));
+        }
         let server = self.server.map(|(address, port)| Server::new(&address, port)).transpose()?;
+        if let Some(most) = self.queue_limit {
+            check_queue_limit("pool.queue_limit", most)?;
+        }
 
         let mut registry = self.engine.registry();
         let key = (self.table.id, self.path);
@@ -113,9 +158,15 @@ impl PoolBuilder {
         if let Some(server) = server {
             shared.about.server.get_or_init(|| server);
         }
+        if let Some(most) = self.queue_limit {
+            shared.node.limit_queue(most);
+        }
         if !self.limits.is_empty() {
             shared.board().configured = self.limits;
             shared.tell_gate_the_limit(shared.level(None));
+        }
+        if self.cold_start && shared.gated {
+            shared.node.start_cold(shared.clock.now());
         }
         Ok(Pool { shared })
     }
@@ -137,10 +188,14 @@ pub(super) struct Shared {
     clock: Clock,
     budget: Option<Mutex<Budget>>,
     quotas: Mutex<QuotaBoard>,
+    /// What operations reported while their attempts are under way.
+    pub(super) reported: Reported,
     /// Calls that sleep between two attempts.
     sleeping: AtomicU32,
     policies: [OnceLock<Policy>; MOST_POLICIES],
     pub(super) about: About,
+    /// Counts calls that no pacing could serve, where that was asked for.
+    shadow: Option<Mutex<ShadowPacer>>,
     /// The call sites that were warned of a second retry layer.
     sites: Sites,
 }
@@ -153,12 +208,14 @@ impl Shared {
             depth: path.len(),
             about: About::new(&table, path, engine.attempts_are_clients),
             sites: Sites::default(),
-            gated: engine.is_gated(),
-            counted: engine.is_gated() || engine.budget.is_some() || node.is_heard(),
+            shadow: engine.shadow_pacer.then(|| Mutex::new(ShadowPacer::new(engine.replicas.unwrap_or(1)))),
+            gated: engine.trunk.is_gated(),
+            counted: engine.trunk.is_gated() || engine.budget.is_some() || node.is_heard(),
             is_heard: node.is_heard(),
             clock,
             budget: engine.budget.map(|settings| Mutex::new(Budget::new(settings, clock.now()))),
             quotas: Mutex::default(),
+            reported: Reported::default(),
             sleeping: AtomicU32::new(0),
             policies: [const { OnceLock::new() }; MOST_POLICIES],
             node,
@@ -205,10 +262,16 @@ impl Shared {
     #[cold]
     pub(super) fn tell_arrival(&self, arrived: Glance, policy: &Policy, estimate: Option<Estimate>) {
         self.remember(policy);
-        self.node.tell(
-            self.clock.moment(arrived),
-            &Event::CallStarted { policy: policy.name(), deadline: policy.deadline, estimate },
-        );
+        let (now, deadline) = (self.clock.moment(arrived), policy.deadline);
+        self.node.tell(now, &Event::CallStarted { policy: policy.name(), deadline, estimate });
+        if let Some(shadow) = &self.shadow {
+            let mut shadow = shadow.lock().unwrap_or_else(PoisonError::into_inner);
+            let feasible = shadow.can_serve(&self.board(), estimate, deadline, now);
+            drop(shadow);
+            if !feasible {
+                self.node.tell(now, &Event::CallInfeasible);
+            }
+        }
     }
 
     /// Tells that a second retry layer was noticed, and warns the call site once.
@@ -237,7 +300,7 @@ impl Shared {
         }
         let level = self.level(signal.scope);
         self.tell_gate_the_limit(level);
-        self.node.with_level(level, |core| core.read(quotas, signal, now, &mut self.dice()));
+        self.node.read(level, quotas, signal, now);
     }
 
     /// Notes readings on the board, and logs limits that are not what they were.
@@ -258,17 +321,23 @@ impl Shared {
     }
 
     /// Tells a level of the path what limit this pool's answers, or the application, say it has.
-    fn tell_gate_the_limit(&self, level: usize) {
-        if let Some((amount, window)) = self.board().request_limit() {
-            let replicas = self.engine.replicas.unwrap_or(1);
-            self.node.with_level(level, |core| core.know_limit(amount, window, replicas));
+    pub(super) fn tell_gate_the_limit(&self, level: usize) {
+        let replicas = self.engine.replicas().unwrap_or(1);
+        for (dimension, amount, window) in self.board().limits() {
+            self.node.with_level(level, |core| core.know_limit(dimension, amount, window, replicas));
         }
     }
 
     /// Remembers a policy so that its parameters can be shown; the seventeenth and later are not.
     fn remember(&self, policy: &Policy) {
         for slot in &self.policies {
-            if slot.get_or_init(|| policy.clone()).name == policy.name {
+            let first = || {
+                let _ = self.engine.policies.index(policy.name());
+                policy.clone()
+            };
+            let known = slot.get_or_init(first);
+            // Mostly the same word in the same place, which need not be read.
+            if std::ptr::eq(&*known.name, &*policy.name) || known.name == policy.name {
                 return;
             }
         }
@@ -281,11 +350,7 @@ impl Shared {
 
     /// How long the pool is shut from now, if it is.
     pub(super) fn shut_for(&self) -> Option<Duration> {
-        let now = self.clock().now();
-        match most_shut(&self.node, now) {
-            Look::Shut(shut) => Some(now.until(shut.until)),
-            Look::Flowing | Look::Paced(_) => None,
-        }
+        self.node.shut_for(self.clock().now())
     }
 
     /// Counts a call as sleeping, where somebody listens.

@@ -10,7 +10,8 @@ use crate::simulate::plot;
 use crate::simulate::scenario::{Engine, Scenario};
 use crate::simulate::scrape::{Fleet, Scrape, Scraped};
 use crate::simulate::tally::Outcome;
-use crate::simulate::timeline::Timeline;
+use crate::simulate::timeline::{Request, Timeline};
+use crate::simulate::watch::Watch;
 use crate::simulate::world::World;
 
 const SHORTEST_SCRAPE: Duration = Duration::from_secs(1);
@@ -42,6 +43,7 @@ pub struct Simulation<'a> {
     scenario: &'a Scenario,
     scrape: Option<Scrape>,
     plots: bool,
+    lists_requests: bool,
 }
 
 /// What a run gave.
@@ -54,12 +56,14 @@ pub struct Run {
     pub scraped: Option<Scraped>,
     /// The picture, if it was asked for, as SVG.
     pub plot: Option<String>,
+    /// Every request of the callers in its order, if that was asked for.
+    pub requests: Option<Vec<Request>>,
 }
 
 impl<'a> Simulation<'a> {
     /// A run of this scenario.
     pub const fn of(scenario: &'a Scenario) -> Self {
-        Self { scenario, scrape: None, plots: false }
+        Self { scenario, scrape: None, plots: false, lists_requests: false }
     }
 
     /// Scrapes the metrics of each replica, every 1 s to 1 h.
@@ -74,22 +78,39 @@ impl<'a> Simulation<'a> {
         self
     }
 
+    /// Keeps every request the callers sent: when, and whether it was served.
+    pub const fn requests_listed(mut self) -> Self {
+        self.lists_requests = true;
+        self
+    }
+
     /// Runs it to the end of its last call.
     ///
     /// # Errors
     /// The first setting outside its range.
     pub fn run(self) -> Result<Run, InvalidSetting> {
+        let plots = self.plots;
+        let (run, plan, timeline) = self.observed()?;
+        let plot = timeline.filter(|_| plots).map(|timeline| plot::svg(&timeline, &plan));
+        Ok(Run { plot, ..run })
+    }
+
+    /// Runs it, and gives what a picture is made of instead of the picture.
+    pub(super) fn observed(self) -> Result<(Run, Plan, Option<Timeline>), InvalidSetting> {
         let plan = Plan::of(self.scenario)?;
         if let Some(scrape) = self.scrape {
             within("scrape.every", scrape.every, SHORTEST_SCRAPE..=LONGEST_SCRAPE, "1s to 1h")?;
         }
-        let mut timeline = self.plots.then(Timeline::new);
+        let mut timeline = (self.plots || self.lists_requests).then(Timeline::new);
+        if let Some(timeline) = timeline.as_mut().filter(|_| self.lists_requests) {
+            timeline.requests = Some(Vec::new());
+        }
         let (outcome, scraped) = match plan.engine {
             Engine::Pacer => (pacer::pace(&plan, timeline.as_mut())?, None),
             Engine::Forbear => self.run_engine(&plan, timeline.as_mut())?,
         };
-        let plot = timeline.map(|timeline| plot::svg(&timeline, &plan));
-        Ok(Run { outcome, scraped, plot })
+        let requests = timeline.as_mut().and_then(|timeline| timeline.requests.take());
+        Ok((Run { outcome, scraped, plot: None, requests }, plan, timeline))
     }
 
     fn run_engine(
@@ -97,16 +118,28 @@ impl<'a> Simulation<'a> {
         plan: &Plan,
         timeline: Option<&mut Timeline>,
     ) -> Result<(Outcome, Option<Scraped>), InvalidSetting> {
-        let fleet = self.scrape.map(|scrape| (scrape, Fleet::of(plan.callers.replicas)));
-        let ears = fleet.as_ref().map(|(_, fleet)| fleet.ears()).unwrap_or_default();
+        let mut fleet = self.scrape.map(|scrape| Fleet::of(plan.callers.replicas, scrape));
+        let ears = fleet.as_ref().map(Fleet::ears).unwrap_or_default();
         let mut world = World::new(plan, Duration::ZERO, ears, timeline)?;
-        let scraped = match &fleet {
-            Some((scrape, fleet)) => Some(fleet.run(&mut world, *scrape)),
-            None => {
-                world.advance(Moment::NEVER);
-                None
+        let mut watch = Watch::over(&mut world, plan);
+        loop {
+            let scrape_at = fleet.as_ref().map_or(Moment::NEVER, Fleet::next);
+            let at = watch.next().min(scrape_at);
+            let goes_on = world.advance(at);
+            if watch.next() <= at {
+                watch.look(at);
             }
-        };
-        Ok((world.outcome(), scraped))
+            if let Some(fleet) = &mut fleet
+                && (scrape_at <= at || !goes_on)
+            {
+                fleet.scrape(&world, scrape_at);
+            }
+            if !goes_on {
+                break;
+            }
+        }
+        let verdict = watch.verdict(&world, plan.callers.replicas);
+        let outcome = Outcome { verdict: Some(verdict), ..world.outcome() };
+        Ok((outcome, fleet.map(Fleet::scraped)))
     }
 }

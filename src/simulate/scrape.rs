@@ -45,37 +45,45 @@ impl Scraped {
     }
 }
 
-/// A fleet's memory of its metrics, one for each replica.
-pub(super) struct Fleet(Vec<(String, Totals)>);
+/// A fleet's memory of its metrics, one for each replica, and what was scraped of it.
+pub(super) struct Fleet {
+    replicas: Vec<(String, Totals)>,
+    scrape: Scrape,
+    /// When it is scraped next.
+    next: Moment,
+    scraped: Backfill,
+}
 
 impl Fleet {
     /// A fleet of so many, nothing counted yet.
-    pub(super) fn of(replicas: u32) -> Self {
-        Self((1..=replicas).map(|number| (format!("replica-{number}"), Totals::new())).collect())
+    pub(super) fn of(replicas: u32, scrape: Scrape) -> Self {
+        let replicas = (1..=replicas).map(|number| (format!("replica-{number}"), Totals::new())).collect();
+        Self { replicas, scrape, next: Moment::START, scraped: Backfill::new("forbear") }
     }
 
     /// Who hears the events of each replica.
     pub(super) fn ears(&self) -> Vec<Box<dyn crate::event::sink::Listener>> {
-        self.0.iter().map(|(_, totals)| totals.listen(&labels())).collect()
+        self.replicas.iter().map(|(_, totals)| totals.listen(&labels())).collect()
     }
 
-    /// Runs `world` to its end and scrapes the fleet all the while, and once more when all is over.
-    pub(super) fn run(&self, world: &mut World<'_>, scrape: Scrape) -> Scraped {
-        let mut backfill = Backfill::new("forbear");
-        let mut at = Moment::START;
-        loop {
-            let goes_on = world.advance(at);
-            let wall = scrape.start.after(at.elapsed_since_start());
-            for (replica, (instance, totals)) in self.0.iter().enumerate() {
-                backfill.scrape(wall.elapsed_since_epoch().as_secs_f64(), instance, totals, &mut |visit| {
-                    world.sample(replica, at, wall, visit);
-                });
-            }
-            if !goes_on {
-                break;
-            }
-            at = at.after(scrape.every);
+    /// When it is scraped next.
+    pub(super) const fn next(&self) -> Moment {
+        self.next
+    }
+
+    /// Scrapes all replicas of `world`, as at `at`.
+    pub(super) fn scrape(&mut self, world: &World<'_>, at: Moment) {
+        let wall = self.scrape.start.after(at.elapsed_since_start());
+        for (replica, (instance, totals)) in self.replicas.iter().enumerate() {
+            self.scraped.scrape(wall.elapsed_since_epoch().as_secs_f64(), instance, totals, &mut |visit| {
+                world.sample(replica, at, wall, visit);
+            });
         }
-        Scraped(backfill)
+        self.next = at.after(self.scrape.every);
+    }
+
+    /// What was scraped.
+    pub(super) fn scraped(self) -> Scraped {
+        Scraped(self.scraped)
     }
 }

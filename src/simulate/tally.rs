@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::core::decide::CallOutcome;
 use crate::core::moment::Moment;
+use crate::diagnose::Verdict;
 
 /// What became of the calls that arrived in the measured time. Ratios and times are `None` where there is nothing to
 /// divide by or to measure.
@@ -42,6 +43,9 @@ pub struct Outcome {
     /// What no engine can spare: 1, and the share of calls whose first attempt was throttled and left before its process
     /// could know the first throttle answer.
     pub floor_attempts_per_call: Option<f64>,
+    /// What the metrics of such a run say is wrong, and what to change. The ideal engine has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
 }
 
 /// Of some values, those that so many percent do not exceed; the nearest rank.
@@ -138,6 +142,7 @@ impl Tally {
             gave_up: self.gave_up,
             quota_used_ratio,
             largest_100ms: self.crowd.largest as u64,
+            verdict: None,
         }
     }
 }

@@ -1,4 +1,7 @@
 //! The sink over OpenTelemetry's metrics API, under the dotted names and UCUM units.
+//!
+//! The API has no handle of one series: each measurement brings its attributes, and the SDK looks the series up by them.
+//! The attributes are made once for each series and kept; the look-up is the SDK's, and most of what a measurement costs.
 
 use std::fmt;
 use std::sync::{Arc, Once, OnceLock, Weak};
@@ -8,7 +11,7 @@ use opentelemetry::{InstrumentationScope, KeyValue, global};
 
 use crate::core::moment::Moment;
 use crate::event::catalogue::Metric;
-use crate::event::metric::{Kind, Row};
+use crate::event::metric::{Kind, Resolution, Row};
 use crate::event::names::Policies;
 use crate::event::series::{Move, SeriesId, moves};
 use crate::event::sink::{GaugeSource, Listener, Sample, Sink};
@@ -23,15 +26,26 @@ use crate::event::{Event, PoolLabels};
 /// the Prometheus names of the catalogue. Histograms bring the catalogue's bounds as advice. Set the global meter provider
 /// before the first call: instruments are made then, and one of the API's own no-op provider stays dead. Gauges are
 /// sampled whenever the SDK collects.
+///
+/// The SDK bounds the series of an instrument, by default at 2,000, of which many pools can need more. A view raises it
+/// (`Stream::builder().with_cardinality_limit(20_000)`), as `forbear::otlp::install` does.
+///
+/// ```
+/// use opentelemetry_sdk::metrics::SdkMeterProvider;
+/// let provider = SdkMeterProvider::builder().build(); // with the application's reader and resource
+/// opentelemetry::global::set_meter_provider(provider);
+/// let forbear = forbear::Forbear::builder().sink(forbear::telemetry::instruments()).build()?;
+/// # Ok::<_, forbear::InvalidSetting>(())
+/// ```
 #[must_use]
 pub fn instruments() -> Instruments {
-    Instruments::default()
+    Instruments::with(Resolution::Lean)
 }
 
 /// The sink [`instruments`] makes. Clones are the same sink.
 ///
 /// Attributes are made once per series; from then on an event makes none, and takes what the SDK takes.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Instruments(Arc<Inner>);
 
 struct Inner {
@@ -39,23 +53,13 @@ struct Inner {
     sources: Sources,
     moved: [OnceLock<Instrument>; Metric::ALL.len()],
     gauges: Once,
+    resolution: Resolution,
 }
 
 /// What the SDK gave for one metric; the series are told apart by the attributes of each measurement.
 enum Instrument {
     Counter(Counter<u64>),
     Histogram(Histogram<f64>),
-}
-
-impl Default for Inner {
-    fn default() -> Self {
-        Self {
-            policies: Policies::new(),
-            sources: Sources::default(),
-            moved: [const { OnceLock::new() }; Metric::ALL.len()],
-            gauges: Once::new(),
-        }
-    }
 }
 
 impl fmt::Debug for Instruments {
@@ -79,6 +83,24 @@ impl Sink for Instruments {
 }
 
 impl Instruments {
+    /// Histograms as fine as told.
+    pub(crate) fn with(resolution: Resolution) -> Self {
+        Self(Arc::new(Inner {
+            policies: Policies::new(),
+            sources: Sources::default(),
+            moved: [const { OnceLock::new() }; Metric::ALL.len()],
+            gauges: Once::new(),
+            resolution,
+        }))
+    }
+
+    /// The same with about twice as many buckets in each histogram ([`Resolution::Fine`]). To be chosen before the engine
+    /// is built with it.
+    #[must_use]
+    pub fn finer_histograms(self) -> Self {
+        Self::with(Resolution::Fine)
+    }
+
     fn of(&self, pool: Option<PoolLabels>) -> PoolInstruments {
         PoolInstruments { inner: Arc::clone(&self.0), pool, attributes: Slots::new(), begun: Once::new() }
     }
@@ -90,14 +112,14 @@ fn meter() -> Meter {
 }
 
 impl Instrument {
-    fn new(row: &Row) -> Self {
+    fn new(row: &Row, resolution: Resolution) -> Self {
         match row.kind {
             Kind::Histogram => Self::Histogram(
                 meter()
                     .f64_histogram(row.otel)
                     .with_unit(row.unit)
                     .with_description(row.help)
-                    .with_boundaries(row.buckets.to_vec())
+                    .with_boundaries(row.bounds(resolution).to_vec())
                     .build(),
             ),
             Kind::Counter | Kind::Gauge => {
@@ -174,7 +196,8 @@ impl PoolInstruments {
 
     fn carry_out(&self, series: SeriesId, by: Move) {
         let metric = series.metric();
-        let instrument = self.inner.moved[metric as usize].get_or_init(|| Instrument::new(metric.row()));
+        let instrument =
+            self.inner.moved[metric as usize].get_or_init(|| Instrument::new(metric.row(), self.inner.resolution));
         let of_series = || attributes(self.pool.as_ref(), &series.labels(&self.inner.policies));
         instrument.carry_out(by, self.attributes.place(series).get_or_init(of_series));
     }

@@ -101,6 +101,27 @@ impl Server {
         Self::start(command, addr, "started server at")
     }
 
+    /// An empty Redis that keeps nothing on disk.
+    pub fn redis(more: &[&str]) -> Self {
+        Self::redis_at(free_addr(), more)
+    }
+
+    /// The same at this address: as one that was killed comes back.
+    pub fn redis_at(addr: SocketAddr, more: &[&str]) -> Self {
+        let mut command = tool("redis-server");
+        command
+            .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--daemonize", "no", "--port"])
+            .arg(addr.port().to_string())
+            .args(more)
+            .stdout(Stdio::null());
+        Self::listening(command, addr)
+    }
+
+    /// The process, for signals.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// The body of an answer.
     pub fn get(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(self.addr).expect("the server listens");
@@ -113,19 +134,41 @@ impl Server {
     }
 
     /// The series of an instant query, each with its labels and its value; now, or at a second since 1970.
-    pub fn query(&self, promql: &str, unix_seconds: Option<u64>) -> Vec<(BTreeMap<String, String>, f64)> {
+    pub fn query(&self, promql: &str, unix_seconds: Option<u64>) -> Vec<(Labels, f64)> {
+        self.ask(promql, unix_seconds).iter().map(|series| (labels(series), sample(&series["value"]).1)).collect()
+    }
+
+    /// The samples behind a selector with a range, such as `up[5m]`: by series, each with its second since 1970.
+    pub fn samples(&self, promql: &str) -> Vec<(Labels, Vec<(f64, f64)>)> {
+        let samples = |series: &Value| series["values"].as_array().expect("a matrix").iter().map(sample).collect();
+        self.ask(promql, None).iter().map(|series| (labels(series), samples(series))).collect()
+    }
+
+    fn ask(&self, promql: &str, unix_seconds: Option<u64>) -> Vec<Value> {
         let query: String = promql.bytes().map(|byte| format!("%{byte:02X}")).collect();
         let time = unix_seconds.map_or_else(String::new, |seconds| format!("&time={seconds}"));
         let body = self.get(&format!("/api/v1/query?query={query}{time}"));
-        let body: Value = serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
+        let mut body: Value = serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
         assert_eq!(body["status"], "success", "{promql}: {body}");
-        let series = |result: &Value| {
-            let labels = result["metric"].as_object().expect("labels").iter();
-            let labels = labels.map(|(key, value)| (key.clone(), value.as_str().expect("a word").to_owned()));
-            (labels.collect(), result["value"][1].as_str().expect("a value").parse().expect("a number"))
-        };
-        body["data"]["result"].as_array().expect("a vector").iter().map(series).collect()
+        match body["data"]["result"].take() {
+            Value::Array(series) => series,
+            other => panic!("{promql}: {other}"),
+        }
     }
+}
+
+/// The labels of a series, its name among them.
+pub type Labels = BTreeMap<String, String>;
+
+fn labels(series: &Value) -> Labels {
+    let labels = series["metric"].as_object().expect("labels").iter();
+    labels.map(|(key, value)| (key.clone(), value.as_str().expect("a word").to_owned())).collect()
+}
+
+/// Second since 1970, and value.
+fn sample(pair: &Value) -> (f64, f64) {
+    let value = pair[1].as_str().and_then(|value| value.parse().ok());
+    (pair[0].as_f64().expect("a time"), value.unwrap_or_else(|| panic!("{pair} is no sample")))
 }
 
 impl Drop for Server {

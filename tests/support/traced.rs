@@ -1,7 +1,7 @@
 //! A subscriber that remembers spans and log events as text: for tests.
 #![allow(dead_code, reason = "each of its users needs a part of it")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 use std::sync::{Arc, Mutex};
 
@@ -22,6 +22,7 @@ struct Kept {
     places: BTreeMap<u64, usize>,
     levels: Vec<(String, Level)>,
     log: String,
+    declared: BTreeMap<&'static str, BTreeSet<&'static str>>,
 }
 
 struct Span {
@@ -94,6 +95,11 @@ impl Traced {
         self.0.lock().unwrap().log.clone()
     }
 
+    /// The fields each span can have, by its name.
+    pub(crate) fn declared(&self) -> BTreeMap<&'static str, BTreeSet<&'static str>> {
+        self.0.lock().unwrap().declared.clone()
+    }
+
     /// Names and levels of all log events.
     pub(crate) fn levels(&self) -> Vec<(String, Level)> {
         self.0.lock().unwrap().levels.clone()
@@ -120,6 +126,9 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Traced {
         let parent = context.span(id).and_then(|span| span.parent()).map(|parent| parent.id().into_u64());
         let mut kept = self.0.lock().unwrap();
         let parent = parent.map(|parent| kept.places[&parent]);
+        let metadata = attributes.metadata();
+        let declared = metadata.fields().iter().map(|field| field.name());
+        kept.declared.entry(metadata.name()).or_default().extend(declared);
         let place = kept.spans.len();
         kept.places.insert(id.into_u64(), place);
         kept.spans.push(Span { name: attributes.metadata().name(), parent, fields, events: Vec::new(), closed: false });

@@ -289,6 +289,15 @@ impl Headers {
 }
 
 impl Headers {
+    /// The rows that count, each name once, in the order of the table.
+    pub fn iter(&self) -> impl Iterator<Item = &'static Header> {
+        let counts = |(number, row): (usize, &'static Header)| {
+            let last = self.names.latest(row.name.as_bytes());
+            (!row.name.is_empty() && last == Some(number)).then_some(row)
+        };
+        self.rows.into_iter().enumerate().filter_map(counts)
+    }
+
     /// How the IETF fields are read, if the table reads them.
     pub(crate) fn read_listed(&self) -> Option<ReadListed> {
         self.rows.iter().find_map(|row| match row.means {

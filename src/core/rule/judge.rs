@@ -37,6 +37,7 @@ struct State {
 }
 
 /// What the status alone says.
+#[inline]
 fn by_status(status: u16) -> State {
     let limit = match status {
         429 => Opinion::SomeLimit,
@@ -96,8 +97,21 @@ pub(crate) fn judge(table: &Table, http_status: u16, seen: &Seen, facts: &Facts)
 }
 
 /// [`judge`] for an answer of which nothing is known but its status, an error: only rules that ask for nothing else hold.
+#[inline]
 pub(crate) fn judge_status(table: &Table, status: u16) -> Judgement {
     let mut state = by_status(status);
+    if table.rules.ask_for_status_alone() || table.user_rules.ask_for_status_alone() {
+        hear_of_status(table, status, &mut state);
+    }
+    let limit = match state.limit {
+        Opinion::Limit(class, kind) => (class, kind, false),
+        Opinion::SomeLimit | Opinion::NoOpinion => (LimitClass::Unknown, None, false),
+    };
+    conclude(status, limit, &state, Beside::default())
+}
+
+/// Hears the rules that ask for nothing but a status.
+fn hear_of_status(table: &Table, status: u16, state: &mut State) {
     for otherwise in [false, true] {
         if otherwise && state.limit != Opinion::SomeLimit {
             break;
@@ -110,11 +124,6 @@ pub(crate) fn judge_status(table: &Table, status: u16) -> Judgement {
             }
         }
     }
-    let limit = match state.limit {
-        Opinion::Limit(class, kind) => (class, kind, false),
-        Opinion::SomeLimit | Opinion::NoOpinion => (LimitClass::Unknown, None, false),
-    };
-    conclude(status, limit, &state, Beside::default())
 }
 
 impl State {
@@ -219,6 +228,7 @@ struct Beside {
 }
 
 /// Whether waiting can help, and what else follows from the limit.
+#[inline]
 fn conclude(
     status: u16,
     (class, token_kind, named): (LimitClass, Option<TokenKind>, bool),

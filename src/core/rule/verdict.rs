@@ -273,6 +273,12 @@ impl Rules {
         rules
     }
 
+    /// Whether any rule asks for no more than a status.
+    #[inline]
+    pub(crate) fn ask_for_status_alone(&self) -> bool {
+        self.by_status_alone != 0
+    }
+
     /// The rules that ask for no more than a status, in their order.
     pub(crate) fn by_status_alone(&self) -> impl Iterator<Item = &'static Rule> {
         self.numbered(self.by_status_alone)

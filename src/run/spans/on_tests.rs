@@ -44,7 +44,7 @@ fn throttle() -> Signal {
 }
 
 fn give_up(outcome: CallOutcome) -> GiveUp {
-    GiveUp { outcome, class: LimitClass::RequestRate, source: DelaySource::Header, retry_at: None }
+    GiveUp { outcome, class: LimitClass::RequestRate, source: DelaySource::Header, ..GiveUp::not_retryable() }
 }
 
 /// Polls a future once.

@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::core::limit::Limit;
 use crate::core::moment::Moment;
 use crate::core::setting::InvalidSetting;
+use crate::core::signal::QuotaWindow;
 use crate::simulate::chance::{Chance, Purpose};
 use crate::simulate::scenario::{Engine, GateMode, LimitKnown, Scenario};
 
@@ -40,6 +41,8 @@ pub(super) struct Plan {
     pub(super) gate: GateMode,
     /// The limits the engine is told.
     pub(super) configured: Vec<Limit>,
+    /// Whether calls are paced by them from the start.
+    pub(super) cold_start: bool,
     /// Whether a replica knows of the others.
     pub(super) fleet_known: bool,
     /// What drives the calls.
@@ -74,6 +77,8 @@ impl Plan {
             others,
             callers,
             gate: scenario.gate.unwrap_or_default(),
+            cold_start: scenario.cold_start.unwrap_or(false)
+                && configured.iter().any(|limit| limit.quota_window() != QuotaWindow::Day),
             configured,
             fleet_known: scenario.fleet_known.unwrap_or(true),
             engine: scenario.engine.unwrap_or_default(),

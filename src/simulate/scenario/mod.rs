@@ -51,8 +51,8 @@ pub struct Scenario {
     pub policy: PolicySettings,
     /// How their calls hold each other back: `local`.
     pub gate: Option<GateMode>,
-    /// Whether the gate begins carefully before it has heard of any throttle: false. The gate has no such beginning yet;
-    /// the field changes nothing.
+    /// Whether calls are paced by the limits the engine is told before it has heard of any throttle: false. Without a
+    /// per-minute limit that it is told there is nothing to pace by, and the field changes nothing.
     pub cold_start: Option<bool>,
     /// Whether the engine is told the provider's limits, and by what factor wrong: true.
     pub limit_configured: Option<LimitKnown>,

@@ -29,10 +29,16 @@ pub(super) struct Going {
     pub(super) source: DelaySource,
     /// Its place in the queue, while it waits there.
     pub(super) place: Option<Place>,
+    /// Whether it has asked from there.
+    pub(super) queued: bool,
+    /// The last moment at which it is worth the attempt it waits for.
+    pub(super) latest: Moment,
     /// When the attempt under way is cut.
     pub(super) cut: Moment,
     /// Whether the attempt under way tests a shut pool.
     pub(super) probe: bool,
+    /// Whether it had to ask, and was let in.
+    pub(super) let_in: bool,
     /// What the request under way is going to be answered.
     pub(super) answer: Option<Answer>,
     /// How often the client below has repeated the request of this attempt.
@@ -52,8 +58,11 @@ impl Going {
             since: now,
             source: DelaySource::None,
             place: None,
+            queued: false,
+            latest: Moment::NEVER,
             cut: Moment::NEVER,
             probe: false,
+            let_in: false,
             answer: None,
             resent: 0,
         }

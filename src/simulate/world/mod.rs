@@ -18,6 +18,7 @@ use crate::core::gate::Pass;
 use crate::core::moment::Moment;
 use crate::core::setting::InvalidSetting;
 use crate::core::signal::Signal;
+use crate::diagnose::Tally as Numbers;
 use crate::emulator::limits::Cost;
 use crate::event::Event;
 use crate::event::sink::Listener;
@@ -106,6 +107,8 @@ pub(super) struct World<'a> {
     pools: Vec<Pool>,
     /// Who hears each replica's events, if anybody does.
     ears: Vec<Box<dyn Listener>>,
+    /// Who adds up the events of all replicas, if anybody does.
+    adds_up: Option<Numbers>,
     /// The calls under way.
     calls: Calls,
     /// What is found out.
@@ -135,7 +138,11 @@ impl<'a> World<'a> {
         let known = if plan.fleet_known { processes } else { 1 };
         let pool = |number: u32| {
             let dice = plan.chance.dice(Purpose::Engine, number.into());
-            Pool::new(number as usize, plan.gate != GateMode::None, &plan.configured, known, dice)
+            let mut pool = Pool::new(number as usize, plan.gate != GateMode::None, &plan.configured, known, dice);
+            if plan.cold_start && pool.gated {
+                pool.start_cold(Moment::START);
+            }
+            pool
         };
         let arrivals_dice = plan.chance.dice(Purpose::Arrivals, 0);
         let arrivals =
@@ -154,6 +161,7 @@ impl<'a> World<'a> {
             client_dice: plan.chance.dice(Purpose::Client, 0),
             pools: (0..processes).map(pool).collect(),
             ears,
+            adds_up: None,
             calls: Calls::default(),
             tally: Tally::default(),
             fits_from: Moment::NEVER,
@@ -165,6 +173,11 @@ impl<'a> World<'a> {
         world.calendar.note_first(Moment::START, Happening::Arrivals);
         (0..world.tenants.len()).for_each(|place| world.expect_tenant(place));
         Ok(world)
+    }
+
+    /// Adds up the events of all replicas from now on.
+    pub(super) fn add_up(&mut self, numbers: Numbers) {
+        self.adds_up = Some(numbers);
     }
 
     /// Lets everything happen that happens up to `until`. Returns whether there is more to come.
@@ -179,6 +192,11 @@ impl<'a> World<'a> {
             }
         }
         false
+    }
+
+    /// How far it has come.
+    pub(super) const fn now(&self) -> Moment {
+        self.calendar.now()
     }
 
     /// What it comes to.
@@ -203,18 +221,20 @@ impl<'a> World<'a> {
             Happening::Cut { slot } => self.with_call(slot, Self::cut),
             Happening::Resend { slot } => self.with_call(slot, Self::send),
             Happening::Awake { slot } => self.with_call(slot, Self::awake),
-            Happening::Turn { slot, place } => {
-                // It may have gone since it was woken.
-                if self.calls.place(slot) == Some(place) {
-                    self.with_call(slot, Self::take_turn);
-                }
-            }
+            Happening::Turn { slot, place } => self.turn(slot, place),
             Happening::Timer { pool, timer } => {
-                if let Some(slot) = self.pools[pool].timer_due(timer, &mut self.calendar) {
-                    self.with_call(slot, Self::take_turn);
+                for (place, slot) in self.pools[pool].timer_due(timer, &mut self.calendar) {
+                    self.turn(slot, place);
                 }
             }
             Happening::News(news) => self.hear_news(&news),
+        }
+    }
+
+    /// A waiter that was woken asks for its turn; it may have gone since.
+    fn turn(&mut self, slot: usize, place: Place) {
+        if self.calls.place(slot) == Some(place) {
+            self.with_call(slot, Self::take_turn);
         }
     }
 
@@ -294,14 +314,22 @@ impl<'a> World<'a> {
 
     /// Builds an event only if somebody listens.
     fn tell<'e>(&self, replica: usize, event: impl FnOnce() -> Event<'e>) {
-        if let Some(ear) = self.ears.get(replica) {
-            ear.hear(self.calendar.now(), &event());
+        let ear = self.ears.get(replica);
+        if ear.is_none() && self.adds_up.is_none() {
+            return;
+        }
+        let (now, event) = (self.calendar.now(), event());
+        if let Some(ear) = ear {
+            ear.hear(now, &event);
+        }
+        if let Some(numbers) = &self.adds_up {
+            numbers.hear(now, &event);
         }
     }
 }
 
 /// What the engine expects a call to use.
-fn estimate(cost: Cost, bias: f64) -> Estimate {
+pub(super) fn estimate(cost: Cost, bias: f64) -> Estimate {
     let expected = |tokens: u64| (tokens as f64 * bias).round() as u32;
     Estimate::input(expected(cost.input_tokens)).output(expected(cost.output_tokens))
 }

@@ -28,7 +28,7 @@ impl World<'_> {
         gauges::calls(&labels, pool.in_flight, pool.sleeping, pool.queue.len(), visit);
         gauges::quotas(&labels, &pool.board, now, wall, visit);
         for class in &self.plan.callers.classes {
-            gauges::policy(&labels, &class.policy, visit);
+            gauges::policy(&labels, &class.policy, class.policy.name(), visit);
         }
     }
 }

@@ -19,13 +19,14 @@ use crate::core::dice::Dice;
 use crate::core::gate::Pass;
 use crate::core::moment::Moment;
 use crate::core::policy::Policy;
+use crate::core::refusal::Refusal;
 use crate::core::signal::{LimitClass, Quotas, Signal, TokenKind};
-use crate::event::{Event, GateResult, GateState};
+use crate::event::{Event, GateResult};
 use crate::simulate::plan::ClassPlan;
 use crate::simulate::provider::no_answer;
 use crate::simulate::scenario::GateMode;
 use crate::simulate::world::going::Going;
-use crate::simulate::world::pool::Turn;
+use crate::simulate::world::pool::{Asking, Turn};
 use crate::simulate::world::{Happening, NEWS_TRAVELS, News, World};
 
 impl World<'_> {
@@ -34,26 +35,37 @@ impl World<'_> {
         let process = self.process(going.replica);
         going.since = self.calendar.now();
         if self.pools[process].flows() {
-            going.probe = false;
+            (going.probe, going.let_in) = (false, false);
             return self.begin(going, slot);
         }
-        let place = self.pools[process].queue.place(going.core.started());
-        going.place = Some(place);
+        let pool = &mut self.pools[process];
+        let arrived = going.core.started();
+        (going.place, going.queued) = (Some(pool.queue.place(arrived)), false);
+        let deadline = going.core.deadline(&self.plan.callers.classes[going.class].policy);
+        going.latest = if pool.gated { pool.gate.latest_start(arrived, deadline) } else { deadline };
         self.take_turn(going, slot)
     }
 
     /// Asks for its turn from its place in the queue.
     pub(super) fn take_turn(&mut self, going: &mut Going, slot: usize) -> bool {
         let Some(place) = going.place else { return true };
-        let deadline = going.core.deadline(self.policy(going));
+        let asking = Asking {
+            place,
+            slot,
+            deadline: going.latest,
+            estimate: going.estimate,
+            first: going.core.attempts() == 0,
+            queued: std::mem::replace(&mut going.queued, true),
+        };
         let process = self.process(going.replica);
-        let turn = self.pools[process].poll(place, slot, deadline, &mut self.calendar);
+        let turn = self.pools[process].poll(&asking, &mut self.calendar);
+        self.tell_reopened(going.replica);
         let waited = going.since.until(self.calendar.now());
         match turn {
             Turn::Waits => true,
             Turn::Passed { probe } => {
                 going.place = None;
-                going.probe = probe;
+                (going.probe, going.let_in) = (probe, true);
                 going.core.waited(DelaySource::Gate, waited);
                 let result = GateResult::Admitted;
                 self.tell(going.replica, || Event::GateWaited { waited, result, class: LimitClass::None });
@@ -62,7 +74,10 @@ impl World<'_> {
             Turn::Refused { class, retry_at } => {
                 going.place = None;
                 self.tell(going.replica, || Event::GateWaited { waited, result: GateResult::Refused, class });
-                self.give_up(going, going.core.refused(class, retry_at))
+                let spent = matches!(class, LimitClass::Daily | LimitClass::Spend);
+                let why = if spent { Refusal::Spent } else { Refusal::Deadline };
+                let refused = going.core.refused(self.policy(going), self.calendar.now(), why, class, retry_at);
+                self.give_up(going, refused)
             }
         }
     }
@@ -161,11 +176,14 @@ impl World<'_> {
         if !signal.failed {
             let sides = [(TokenKind::Input, going.cost.input_tokens), (TokenKind::Output, going.cost.output_tokens)];
             for (kind, tokens) in sides {
+                if going.let_in {
+                    self.pools[process].settle(going.estimate, kind, tokens, now);
+                }
                 self.tell(replica, || Event::TokensUsed { kind, tokens });
             }
         }
         if let Some(quotas) = quotas {
-            self.pools[process].note(quotas, signal, now);
+            self.pools[process].note(quotas, signal, &mut self.calendar);
             for reading in quotas.iter() {
                 self.tell(replica, || Event::QuotaRead { reading: *reading });
             }
@@ -184,10 +202,16 @@ impl World<'_> {
         }
         let policy = self.policy(going);
         if !signal.failed {
-            if going.probe && self.pools[process].probe_succeeded(began, &mut self.calendar) {
-                self.tell(replica, || Event::GateReopened { state: GateState::Paced });
+            if going.let_in {
+                self.pools[process].went_well(began.until(now));
+            }
+            if going.probe {
+                self.pools[process].probe_succeeded(began, &mut self.calendar);
+                self.tell_reopened(replica);
             }
             going.probe = false;
+        } else if signal.timed_out && going.let_in {
+            self.pools[process].gate.was_cut(began.until(now));
         } else if self.pools[process].gated && signal.is_throttle() {
             let stated = signal.stated.filter(|_| policy.manners.honour_header);
             let heeded = Signal { stated, ..*signal };
@@ -240,6 +264,14 @@ impl World<'_> {
         true
     }
 
+    /// Tells that the gate lets calls in again, if that was just seen.
+    fn tell_reopened(&mut self, replica: usize) {
+        let process = self.process(replica);
+        if let Some(state) = self.pools[process].reopened.take() {
+            self.tell(replica, || Event::GateReopened { state });
+        }
+    }
+
     /// Notes when this process first heard of a throttle, and whether this one could have been spared had it known.
     fn count_throttle(&mut self, going: &Going, now: Moment) {
         let process = self.process(going.replica);
@@ -258,7 +290,7 @@ impl World<'_> {
         if std::mem::take(&mut going.probe) {
             pool.probe_unknown(going.since, &mut self.calendar);
         }
-        pool.in_flight -= 1;
+        pool.leave_flight(&mut self.calendar);
     }
 
     /// The call has succeeded, with the attempt that began then.
@@ -271,8 +303,12 @@ impl World<'_> {
 
     /// The call has failed, for this reason.
     fn give_up(&mut self, going: &Going, give_up: GiveUp) -> bool {
+        let now = self.calendar.now();
         if going.measured {
-            self.tally.gave_up(give_up.outcome, self.calendar.now());
+            self.tally.gave_up(give_up.outcome, now);
+        }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.gave_up(now);
         }
         self.tell_end(going, give_up.outcome, give_up.class, give_up.source)
     }

@@ -1,4 +1,18 @@
 //! The exporters: which client they use, on which thread, and what they lost.
+//!
+//! | thread | what it does |
+//! |---|---|
+//! | the caller's | ends a span: puts it into the queue, or counts it as lost; never waits |
+//! | the SDK's for traces | takes spans out of the queue, in batches, and pushes them |
+//! | the SDK's for metrics | collects all totals and gauges each interval, and pushes them |
+//! | `forbear-otlp` | carries gRPC's connections |
+//! | `forbear-otlp-end` | waits for the last push while `shutdown` is awaited |
+//!
+//! HTTP is pushed by a blocking client on the SDK's own threads. An asynchronous one, which other crates may switch on in the
+//! exporter's place, finds no runtime there and panics; that is why the client is made here and handed over.
+//!
+//! A push is tried again by the exporter where the collector says it may be (gRPC's `RetryInfo`, HTTP's `Retry-After`),
+//! within the time of one push. What was not taken by then is lost: spans for good, metrics until the next push.
 
 use std::error::Error;
 use std::io;
@@ -14,12 +28,13 @@ use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::metrics::Temporality;
 use opentelemetry_sdk::metrics::data::ResourceMetrics;
 use opentelemetry_sdk::metrics::exporter::PushMetricExporter;
-use opentelemetry_sdk::trace::{BatchSpanProcessor, Span, SpanData, SpanProcessor};
+use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, Span, SpanData, SpanProcessor};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use crate::telemetry::otlp::InstallError;
-use crate::telemetry::otlp::config::{Config, Protocol, Pushed, timeout};
+use crate::telemetry::otlp::config::Protocol;
+use crate::telemetry::otlp::settings::Way;
+use crate::telemetry::otlp::{InstallError, LostTelemetry};
 
 /// A thread that carries gRPC's connections, so that a push needs no help from the application's runtime: one that is
 /// busy, or blocked in a flush of its only thread, would never answer.
@@ -55,9 +70,9 @@ impl Drop for Wire {
 
 /// A client that may be used on the SDK's own threads, whatever clients other crates of the application switch on: an
 /// asynchronous one would find no reactor there.
-fn http_client() -> Result<reqwest::blocking::Client, InstallError> {
+fn http_client(within: Duration) -> Result<reqwest::blocking::Client, InstallError> {
     // Made on a thread of its own, since it must not be made inside a runtime.
-    let client = std::thread::spawn(|| reqwest::blocking::Client::builder().timeout(timeout()).build());
+    let client = std::thread::spawn(move || reqwest::blocking::Client::builder().timeout(within).build());
     match client.join() {
         Ok(Ok(client)) => Ok(client),
         Ok(Err(error)) => Err(InstallError::Exporter(Box::new(error))),
@@ -69,82 +84,108 @@ fn refused(error: impl Error + Send + Sync + 'static) -> InstallError {
     InstallError::Exporter(Box::new(error))
 }
 
-/// Gives a builder the endpoint, unless the exporter reads it from the environment.
-fn at<B: WithExportConfig>(builder: B, endpoint: Option<String>) -> B {
-    match endpoint {
+/// Gives a builder its endpoint, unless the exporter reads it from the environment, and its time.
+fn along<B: WithExportConfig>(builder: B, way: &Way) -> B {
+    let builder = builder.with_timeout(way.within);
+    match &way.endpoint {
         Some(endpoint) => builder.with_endpoint(endpoint),
         None => builder,
     }
 }
 
 /// What pushes spans. Must be made before anything is installed, since it may fail.
-pub(super) fn spans(config: &Config, wire: &Wire, tally: Arc<Tally>) -> Result<Counted<SpanExporter>, InstallError> {
-    let protocol = config.protocol_of(Pushed::Traces)?;
-    let endpoint = config.endpoint_of(Pushed::Traces, protocol);
-    let exporter = match protocol {
-        Protocol::Http => at(SpanExporter::builder().with_http().with_http_client(http_client()?), endpoint)
-            .build()
-            .map_err(refused)?,
+pub(super) fn spans(way: &Way, wire: &Wire, tally: Arc<Tally>) -> Result<Counted<SpanExporter>, InstallError> {
+    let exporter = match way.protocol {
+        Protocol::Http => {
+            let builder = SpanExporter::builder().with_http().with_http_client(http_client(way.within)?);
+            along(builder, way).build().map_err(refused)?
+        }
         Protocol::Grpc => {
             let _inside = wire.handle.enter();
-            at(SpanExporter::builder().with_tonic(), endpoint).build().map_err(refused)?
+            along(SpanExporter::builder().with_tonic(), way).build().map_err(refused)?
         }
     };
     Ok(Counted { inner: exporter, tally })
 }
 
 /// What pushes metrics. Must be made before anything is installed, since it may fail.
-pub(super) fn metrics(
-    config: &Config,
-    wire: &Wire,
-    tally: Arc<Tally>,
-) -> Result<Counted<MetricExporter>, InstallError> {
-    let protocol = config.protocol_of(Pushed::Metrics)?;
-    let endpoint = config.endpoint_of(Pushed::Metrics, protocol);
-    let exporter = match protocol {
-        Protocol::Http => at(MetricExporter::builder().with_http().with_http_client(http_client()?), endpoint)
-            .build()
-            .map_err(refused)?,
+pub(super) fn metrics(way: &Way, wire: &Wire, tally: Arc<Tally>) -> Result<Counted<MetricExporter>, InstallError> {
+    let exporter = match way.protocol {
+        Protocol::Http => {
+            let builder = MetricExporter::builder().with_http().with_http_client(http_client(way.within)?);
+            along(builder, way).build().map_err(refused)?
+        }
         Protocol::Grpc => {
             let _inside = wire.handle.enter();
-            at(MetricExporter::builder().with_tonic(), endpoint).build().map_err(refused)?
+            along(MetricExporter::builder().with_tonic(), way).build().map_err(refused)?
         }
     };
     Ok(Counted { inner: exporter, tally })
 }
 
-/// What was to be delivered and what became of it.
+/// What waits to be delivered, and what never will be.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    pub(super) spans_ended: AtomicU64,
-    pub(super) spans_delivered: AtomicU64,
-    pub(super) spans_failed: AtomicU64,
-    pub(super) pushes_failed: AtomicU64,
+    /// Spans that were taken and neither delivered nor lost so far.
+    spans_waiting: AtomicU64,
+    spans_lost: AtomicU64,
+    pushes_lost: AtomicU64,
 }
 
-/// An exporter or a processor whose work is counted.
+impl Tally {
+    /// What is known to be lost so far.
+    pub(super) fn lost(&self) -> LostTelemetry {
+        LostTelemetry { spans: self.spans_lost.load(Relaxed), metric_pushes: self.pushes_lost.load(Relaxed) }
+    }
+
+    /// What is lost once nothing is pushed any more: what still waits, too.
+    pub(super) fn lost_at_the_end(&self) -> LostTelemetry {
+        let lost = self.lost();
+        LostTelemetry { spans: lost.spans + self.spans_waiting.load(Relaxed), ..lost }
+    }
+}
+
+/// An exporter whose work is counted.
 #[derive(Debug)]
 pub(super) struct Counted<T> {
     inner: T,
     tally: Arc<Tally>,
 }
 
-impl Counted<BatchSpanProcessor> {
-    /// A queue of fixed length with a thread that empties it.
-    pub(super) fn queue(exporter: Counted<SpanExporter>) -> Self {
+/// A queue of fixed length with a thread that empties it. It counts what it has no room for: the SDK's own processor does
+/// so too, but tells the number to its log alone.
+#[derive(Debug)]
+pub(super) struct Queue {
+    inner: BatchSpanProcessor,
+    tally: Arc<Tally>,
+    most: u64,
+}
+
+impl Queue {
+    /// A queue of at most `most` spans, those being pushed included.
+    pub(super) fn of(most: usize, exporter: Counted<SpanExporter>) -> Self {
         let tally = Arc::clone(&exporter.tally);
-        Self { inner: BatchSpanProcessor::builder(exporter).build(), tally }
+        // Its own queue is as long, so that it never has to drop one itself.
+        let config = BatchConfigBuilder::default().with_max_queue_size(most).build();
+        Self { inner: BatchSpanProcessor::new(exporter, config), tally, most: most as u64 }
     }
 }
 
-impl SpanProcessor for Counted<BatchSpanProcessor> {
+impl SpanProcessor for Queue {
     fn on_start(&self, span: &mut Span, context: &Context) {
         self.inner.on_start(span, context);
     }
 
     fn on_end(&self, span: SpanData) {
-        self.tally.spans_ended.fetch_add(u64::from(span.span_context.is_sampled()), Relaxed);
-        self.inner.on_end(span);
+        if !span.span_context.is_sampled() {
+            return;
+        }
+        if self.tally.spans_waiting.fetch_add(1, Relaxed) < self.most {
+            self.inner.on_end(span);
+        } else {
+            self.tally.spans_waiting.fetch_sub(1, Relaxed);
+            self.tally.spans_lost.fetch_add(1, Relaxed);
+        }
     }
 
     fn force_flush(&self) -> OTelSdkResult {
@@ -164,8 +205,10 @@ impl opentelemetry_sdk::trace::SpanExporter for Counted<SpanExporter> {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let spans = batch.len() as u64;
         let result = opentelemetry_sdk::trace::SpanExporter::export(&self.inner, batch).await;
-        let became = if result.is_ok() { &self.tally.spans_delivered } else { &self.tally.spans_failed };
-        became.fetch_add(spans, Relaxed);
+        self.tally.spans_waiting.fetch_sub(spans, Relaxed);
+        if result.is_err() {
+            self.tally.spans_lost.fetch_add(spans, Relaxed);
+        }
         result
     }
 
@@ -186,7 +229,7 @@ impl PushMetricExporter for Counted<MetricExporter> {
     async fn export(&self, metrics: &ResourceMetrics) -> OTelSdkResult {
         let result = self.inner.export(metrics).await;
         if result.is_err() {
-            self.tally.pushes_failed.fetch_add(1, Relaxed);
+            self.tally.pushes_lost.fetch_add(1, Relaxed);
         }
         result
     }

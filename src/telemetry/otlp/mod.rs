@@ -1,16 +1,18 @@
 //! Traces and metrics pushed over OTLP, in one call.
 
 mod config;
+mod environment;
 mod export;
+mod settings;
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
 
 use opentelemetry::global;
 use opentelemetry::trace::TracerProvider;
+use opentelemetry_sdk::error::OTelSdkError;
 use opentelemetry_sdk::metrics::{Instrument, PeriodicReader, SdkMeterProvider, Stream};
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tracing::Subscriber;
@@ -18,15 +20,21 @@ use tracing_subscriber::filter::{EnvFilter, LevelFilter, Targets};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::{LookupSpan, Registry};
 
-use crate::telemetry::otel::{Instruments, instruments};
+use crate::core::setting::InvalidSetting;
+use crate::event::catalogue::Metric;
+use crate::telemetry::otel::Instruments;
 pub use crate::telemetry::otlp::config::{Config, Protocol};
-use crate::telemetry::otlp::export::{Counted, Tally, Wire};
+use crate::telemetry::otlp::environment::Environment;
+use crate::telemetry::otlp::export::{Queue, Tally, Wire};
+use crate::telemetry::otlp::settings::Settings;
 
 /// Crates below the exporters. Traced, an export would cause the next one for ever.
 const BELOW: [&str; 8] = ["h2", "hyper", "hyper_util", "opentelemetry", "reqwest", "rustls", "tonic", "tower"];
 
-/// The most series of one instrument: more than 64 pools use, and still a bound.
+/// The most series of one instrument, whatever its labels could make of the most pools: more than 64 of them use.
 const MOST_SERIES: usize = 20_000;
+/// The most pools whose series are told apart, and the one for the rest.
+const MOST_POOLS: usize = 65;
 
 /// Sets OpenTelemetry's SDK up for the whole process: traces and metrics are pushed over OTLP, and `tracing`'s subscriber
 /// turns spans into traces.
@@ -41,33 +49,32 @@ const MOST_SERIES: usize = 20_000;
 /// let otlp = otlp::install(Config::new("checkout"))?; // to localhost:4318, or where OTEL_EXPORTER_OTLP_ENDPOINT says
 /// let sink = otlp.instruments();
 /// // … the service runs …
-/// otlp.shutdown().await?;
+/// let lost = otlp.shutdown().await?;
 /// # Ok(()) }
 /// ```
 ///
 /// # Errors
-/// A variable of the environment cannot be read, an exporter cannot be made, or the process has a `tracing` subscriber
+/// A setting is out of its range, a variable of the environment cannot be read, an exporter cannot be made, or the process has a `tracing` subscriber
 /// already (see [`Config::own_subscriber`]). No subscriber and no provider is installed then.
 pub fn install(config: Config) -> Result<Otlp, InstallError> {
+    let settings = Settings::of(&config, Environment(&|name| std::env::var(name).ok()))?;
     let tally = Arc::new(Tally::default());
     let wire = Wire::start().map_err(InstallError::Start)?;
-    let resource = config.resource();
-    let mut traces = SdkTracerProvider::builder().with_resource(resource.clone());
-    let mut metrics = SdkMeterProvider::builder().with_resource(resource).with_view(bounded);
-    if !config::is_disabled() {
-        let exporter = export::spans(&config, &wire, Arc::clone(&tally))?;
-        traces = traces.with_span_processor(Counted::queue(exporter));
-        let reader = PeriodicReader::builder(export::metrics(&config, &wire, Arc::clone(&tally))?);
-        metrics = metrics.with_reader(match config.interval() {
-            Some(interval) => reader.with_interval(interval).build(),
-            None => reader.build(),
-        });
+    let mut traces = SdkTracerProvider::builder().with_resource(settings.resource.clone());
+    if let Some(way) = &settings.traces {
+        let exporter = export::spans(way, &wire, Arc::clone(&tally))?;
+        traces = traces.with_span_processor(Queue::of(settings.spans_kept, exporter));
+    }
+    let mut metrics = SdkMeterProvider::builder().with_resource(settings.resource).with_view(bounded);
+    if let Some(way) = &settings.metrics {
+        let exporter = export::metrics(way, &wire, Arc::clone(&tally))?;
+        metrics = metrics.with_reader(PeriodicReader::builder(exporter).with_interval(settings.push_every).build());
     }
     let otlp = Otlp {
         traces: traces.build(),
         metrics: metrics.build(),
         tally,
-        instruments: instruments(),
+        instruments: Instruments::with(config.resolution),
         ended: false,
         _wire: wire,
     };
@@ -81,15 +88,15 @@ pub fn install(config: Config) -> Result<Otlp, InstallError> {
     Ok(otlp)
 }
 
-/// Room for the series of all pools; the SDK's own bound is lower.
+/// As much room as the series of all pools can need: the SDK's own bound is lower for some instruments, and it takes the
+/// memory for its bound at once.
 fn bounded(instrument: &Instrument) -> Option<Stream> {
-    if !instrument.name().starts_with("forbear.") {
-        return None;
-    }
-    Stream::builder().with_cardinality_limit(MOST_SERIES).build().ok()
+    let metric = Metric::ALL.iter().find(|metric| metric.row().otel == instrument.name())?;
+    let most = (metric.row().series_per_pool() * MOST_POOLS).min(MOST_SERIES);
+    Stream::builder().with_cardinality_limit(most).build().ok()
 }
 
-/// The installed set-up. Dropping it pushes what is left and blocks for it, at most some seconds; better is
+/// The installed set-up. Dropping it pushes what is left and blocks for it, at most about 5 s; better is
 /// [`Otlp::shutdown`], which does not block the runtime's thread.
 #[must_use = "dropping it ends all pushes"]
 pub struct Otlp {
@@ -128,42 +135,49 @@ impl Otlp {
         Box::new(layer.with_filter(filter))
     }
 
-    /// How many spans and pushes of metrics are known to be lost so far. Spans the queue had no room for are counted at
-    /// the end ([`ShutdownError::lost`]). A push of metrics that is lost costs resolution only: the next one carries the
-    /// totals.
+    /// How many spans and pushes of metrics are lost so far: there was no room left for them, or the collector did not take
+    /// them in time. A push of metrics that is lost costs resolution only: the next one carries the totals.
     #[must_use]
     pub fn lost(&self) -> LostTelemetry {
-        let tally = &self.tally;
-        LostTelemetry { spans: tally.spans_failed.load(Relaxed), metric_pushes: tally.pushes_failed.load(Relaxed) }
+        self.tally.lost()
     }
 
-    /// Pushes what is left and ends all pushes. Does not block the runtime it is awaited on.
+    /// Pushes what is left and ends all pushes, within about 5 s. Does not block the runtime it is awaited on. Gives back
+    /// what was lost from the start to the end.
     ///
     /// # Errors
-    /// Something could not be delivered in time. Nothing is pushed afterwards all the same.
+    /// What was left could not be delivered in time. Nothing is pushed afterwards all the same.
     ///
     /// # Cancel safety
     /// Dropped before its end it goes on in the background.
-    pub async fn shutdown(mut self) -> Result<(), ShutdownError> {
+    pub async fn shutdown(mut self) -> Result<LostTelemetry, ShutdownError> {
         self.ended = true;
-        let lost = self.lost();
+        let tally = Arc::clone(&self.tally);
         let (ended, wait) = tokio::sync::oneshot::channel();
         let spawned = std::thread::Builder::new().name("forbear-otlp-end".to_owned()).spawn(move || {
             // Nobody may be waiting any more.
             let _ = ended.send(self.end());
         });
+        let failed = |source| ShutdownError { lost: tally.lost_at_the_end(), source };
         match spawned {
-            Ok(_) => wait.await.unwrap_or_else(|error| Err(ShutdownError { lost, source: Box::new(error) })),
-            Err(error) => Err(ShutdownError { lost, source: Box::new(error) }),
+            Ok(_) => wait.await.unwrap_or_else(|error| Err(failed(error.into()))),
+            Err(error) => Err(failed(error.into())),
         }
     }
 
-    fn end(&self) -> Result<(), ShutdownError> {
-        let (traces, metrics) = (self.traces.shutdown(), self.metrics.shutdown());
-        let result = traces.and(metrics);
-        let spans = self.tally.spans_ended.load(Relaxed).saturating_sub(self.tally.spans_delivered.load(Relaxed));
-        let lost = LostTelemetry { spans, ..self.lost() };
-        result.map_err(|error| ShutdownError { lost, source: Box::new(error) })
+    fn end(&self) -> Result<LostTelemetry, ShutdownError> {
+        // Side by side: each waits some seconds for a collector that does not answer.
+        let (traces, metrics) = std::thread::scope(|scope| {
+            let traces = scope.spawn(|| self.traces.shutdown());
+            let metrics = self.metrics.shutdown();
+            let gone = |_| Err(OTelSdkError::InternalFailure("the thread that ended the traces panicked".to_owned()));
+            (traces.join().unwrap_or_else(gone), metrics)
+        });
+        let lost = self.tally.lost_at_the_end();
+        match traces.and(metrics) {
+            Ok(()) => Ok(lost),
+            Err(error) => Err(ShutdownError { lost, source: Box::new(error) }),
+        }
     }
 }
 
@@ -183,6 +197,11 @@ impl fmt::Debug for Otlp {
 }
 
 /// What could not be delivered.
+///
+/// ```
+/// let lost = forbear::otlp::LostTelemetry::default();
+/// assert_eq!((lost.spans, lost.metric_pushes), (0, 0));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LostTelemetry {
@@ -196,6 +215,8 @@ pub struct LostTelemetry {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum InstallError {
+    /// A setting outside its range.
+    Setting(InvalidSetting),
     /// A variable of the environment cannot be used.
     Environment {
         /// The variable.
@@ -216,6 +237,7 @@ pub enum InstallError {
 impl fmt::Display for InstallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Setting(setting) => write!(f, "{setting}; nothing was installed"),
             Self::Environment { variable, value, allowed } => {
                 write!(f, "{variable} is {value:?}; allowed: {allowed}; nothing was installed")
             }
@@ -238,7 +260,7 @@ impl Error for InstallError {
         match self {
             Self::Exporter(source) => Some(&**source),
             Self::Start(source) => Some(source),
-            Self::Environment { .. } | Self::SubscriberTaken => None,
+            Self::Setting(_) | Self::Environment { .. } | Self::SubscriberTaken => None,
         }
     }
 }

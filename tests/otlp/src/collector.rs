@@ -26,9 +26,17 @@ use prost::Message;
 use tokio::net::TcpListener;
 use tonic::{Request, Response, Status};
 
-/// What was pushed so far.
-#[derive(Clone, Default)]
-struct Got(Arc<Mutex<(Vec<ExportTraceServiceRequest>, Vec<ExportMetricsServiceRequest>)>>);
+/// What was pushed so far, and how long each answer takes.
+#[derive(Clone)]
+struct Got(Arc<Mutex<Pushed>>, Duration);
+
+#[derive(Default)]
+struct Pushed {
+    traces: Vec<ExportTraceServiceRequest>,
+    metrics: Vec<ExportMetricsServiceRequest>,
+    /// Of the last push over HTTP.
+    headers: hyper::HeaderMap,
+}
 
 /// A collector on two ports of loopback.
 pub struct Collector {
@@ -44,13 +52,19 @@ impl Collector {
     /// Starts one. May be called inside another runtime.
     #[must_use]
     pub fn start() -> Self {
-        std::thread::spawn(Self::start_outside).join().expect("a collector")
+        Self::answering_after(Duration::ZERO)
     }
 
-    fn start_outside() -> Self {
+    /// Starts one that takes everything at once, and so long to say so.
+    #[must_use]
+    pub fn answering_after(delay: Duration) -> Self {
+        std::thread::spawn(move || Self::start_outside(delay)).join().expect("a collector")
+    }
+
+    fn start_outside(delay: Duration) -> Self {
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
-        let got = Got::default();
+        let got = Got(Arc::default(), delay);
         let (grpc_listener, http_listener) = runtime.block_on(async {
             let bind = || async { TcpListener::bind("127.0.0.1:0").await.expect("a free port") };
             (bind().await, bind().await)
@@ -66,12 +80,26 @@ impl Collector {
         Self { grpc, http, got, runtime: Some(runtime) }
     }
 
+    /// A header of the last push over HTTP.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<String> {
+        let got = self.got.0.lock().expect("nobody panicked");
+        got.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+    }
+
     /// The spans that came.
     #[must_use]
     pub fn spans(&self) -> Vec<Span> {
         let got = self.got.0.lock().expect("nobody panicked");
-        let scopes = got.0.iter().flat_map(|push| &push.resource_spans).flat_map(|resource| &resource.scope_spans);
+        let scopes = got.traces.iter().flat_map(|push| &push.resource_spans).flat_map(|resource| &resource.scope_spans);
         scopes.flat_map(|scope| scope.spans.clone()).collect()
+    }
+
+    /// Everything that came, headers and all, as text: to be searched.
+    #[must_use]
+    pub fn everything(&self) -> String {
+        let got = self.got.0.lock().expect("nobody panicked");
+        format!("{:?} {:?} {:?}", got.traces, got.metrics, got.headers)
     }
 
     /// The spans that came as a tree by their parents, in the order in which they began: one line each, with the
@@ -88,7 +116,7 @@ impl Collector {
 
     /// Waits until metrics are pushed once more.
     pub async fn next_push_of_metrics(&self) {
-        let pushes = || self.got.0.lock().expect("nobody panicked").1.len();
+        let pushes = || self.got.0.lock().expect("nobody panicked").metrics.len();
         let before = pushes();
         while pushes() == before {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -100,8 +128,8 @@ impl Collector {
     pub fn resource(&self, key: &str) -> [Option<String>; 2] {
         let got = self.got.0.lock().expect("nobody panicked");
         let of = |resource: Option<&Resource>| resource.and_then(|resource| attribute(&resource.attributes, key));
-        let traces = got.0.last().and_then(|push| of(push.resource_spans.first()?.resource.as_ref()));
-        let metrics = got.1.last().and_then(|push| of(push.resource_metrics.first()?.resource.as_ref()));
+        let traces = got.traces.last().and_then(|push| of(push.resource_spans.first()?.resource.as_ref()));
+        let metrics = got.metrics.last().and_then(|push| of(push.resource_metrics.first()?.resource.as_ref()));
         [traces, metrics]
     }
 
@@ -110,7 +138,7 @@ impl Collector {
     #[must_use]
     pub fn lines(&self, translate: impl Fn(&str) -> Option<&'static str>) -> Vec<String> {
         let got = self.got.0.lock().expect("nobody panicked");
-        let last = got.1.last().into_iter().flat_map(|push| &push.resource_metrics);
+        let last = got.metrics.last().into_iter().flat_map(|push| &push.resource_metrics);
         let metrics = last.flat_map(|resource| &resource.scope_metrics).flat_map(|scope| &scope.metrics);
         let mut lines = Vec::new();
         for metric in metrics {
@@ -198,7 +226,8 @@ impl TraceService for Got {
         &self,
         request: Request<ExportTraceServiceRequest>,
     ) -> Result<Response<ExportTraceServiceResponse>, Status> {
-        self.0.lock().expect("nobody panicked").0.push(request.into_inner());
+        self.0.lock().expect("nobody panicked").traces.push(request.into_inner());
+        tokio::time::sleep(self.1).await;
         Ok(Response::new(ExportTraceServiceResponse::default()))
     }
 }
@@ -209,7 +238,8 @@ impl MetricsService for Got {
         &self,
         request: Request<ExportMetricsServiceRequest>,
     ) -> Result<Response<ExportMetricsServiceResponse>, Status> {
-        self.0.lock().expect("nobody panicked").1.push(request.into_inner());
+        self.0.lock().expect("nobody panicked").metrics.push(request.into_inner());
+        tokio::time::sleep(self.1).await;
         Ok(Response::new(ExportMetricsServiceResponse::default()))
     }
 }
@@ -221,8 +251,10 @@ async fn serve_http(listener: TcpListener, got: Got) {
             let got = got.clone();
             async move {
                 let path = request.uri().path().to_owned();
+                got.0.lock().expect("nobody panicked").headers = request.headers().clone();
                 let body = request.into_body().collect().await.expect("a whole body").to_bytes();
                 let known = got.take(&path, body);
+                tokio::time::sleep(got.1).await;
                 let mut answer = HttpResponse::new(Full::new(Bytes::new()));
                 *answer.status_mut() = if known { StatusCode::OK } else { StatusCode::NOT_FOUND };
                 Ok::<_, Infallible>(answer)
@@ -236,8 +268,8 @@ impl Got {
     fn take(&self, path: &str, body: Bytes) -> bool {
         let mut got = self.0.lock().expect("nobody panicked");
         match path {
-            "/v1/traces" => got.0.push(ExportTraceServiceRequest::decode(body).expect("traces")),
-            "/v1/metrics" => got.1.push(ExportMetricsServiceRequest::decode(body).expect("metrics")),
+            "/v1/traces" => got.traces.push(ExportTraceServiceRequest::decode(body).expect("traces")),
+            "/v1/metrics" => got.metrics.push(ExportMetricsServiceRequest::decode(body).expect("metrics")),
             _ => return false,
         }
         true

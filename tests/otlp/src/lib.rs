@@ -16,4 +16,4 @@ mod workload;
 pub use collector::Collector;
 pub use shown::{assert_shows, everything_in};
 pub use traced::{assert_traced_call_arrived, traced_call};
-pub use workload::{assert_pushed_as_scraped, assert_same, lines_of, workload};
+pub use workload::{assert_pushed_as_scraped, assert_same, lines_of, translate, workload};

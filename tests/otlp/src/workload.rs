@@ -117,12 +117,15 @@ fn store_events(number: u32) -> Vec<Event<'static>> {
 /// # Panics
 /// If it is not, or if there is too little of it to mean anything.
 pub fn assert_pushed_as_scraped(collector: &Collector, totals: &Totals) {
-    let translate = |otel: &str| {
-        let mut rows = Metric::ALL.iter().map(|metric| metric.row());
-        rows.find(|row| row.otel == otel).map(|row| row.prometheus)
-    };
     let (pushed, scraped) = (collector.lines(translate), lines_of(&totals.to_prometheus()));
     assert_same(&pushed, &scraped);
+}
+
+/// The Prometheus name of an instrument, as the catalogue has it.
+#[must_use]
+pub fn translate(otel: &str) -> Option<&'static str> {
+    let mut rows = Metric::ALL.iter().map(|metric| metric.row());
+    rows.find(|row| row.otel == otel).map(|row| row.prometheus)
 }
 
 /// Fails unless both have the same lines.

@@ -1,0 +1,68 @@
+//! When a shut ends, as one throttle says it or as it is guessed.
+//!
+//! | class | stated | not stated |
+//! |---|---|---|
+//! | `request_rate`, `token_throughput`, `unknown` | the floor to 1 h | 1 s, doubling with each strike, to 60 s; or when what was learned says |
+//! | `overload` | the floor to 1 h | 1 s, doubling with each strike, to 30 s |
+//! | `daily` | the floor to 26 h | 26 h, as told |
+//! | `spend` | the floor to 1 h | 1 h, as told |
+//!
+//! The floor is the provider table's: a bucket states the time until its *next* request, milliseconds at a large quota, and
+//! reopening for everybody then would be a storm.
+
+use std::time::Duration;
+
+use crate::core::merge::{End, Shut};
+use crate::core::moment::Moment;
+use crate::core::signal::{LimitClass, Signal};
+
+/// A stated end further away than this is cut: a hostile or mistaken "one year" must not outlive an hour unprobed.
+const LONGEST_SHUT: Duration = Duration::from_secs(3_600);
+/// Daily limits may reach over a day and a time zone's change.
+const LONGEST_DAILY: Duration = Duration::from_secs(26 * 3_600);
+/// A spend limit whose end nobody stated is looked at again after this.
+const ASSUMED_SPEND: Duration = Duration::from_secs(3_600);
+/// Guessed ends grow from the floor up to this; one window of the usual per-minute limits.
+const LONGEST_GUESS: Duration = Duration::from_secs(60);
+/// Overload passes sooner than a window.
+const LONGEST_OVERLOAD_GUESS: Duration = Duration::from_secs(30);
+/// The shortest guess, where the provider's floor is less.
+const SHORTEST_GUESS: Duration = Duration::from_secs(1);
+
+/// What a guess goes by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Guess {
+    /// The least time a throttle shuts a pool.
+    pub(super) floor: Duration,
+    /// Throttled rounds in a row, this one among them.
+    pub(super) strikes: u32,
+    /// When the limit serves again, by what was learned of it.
+    pub(super) learned: Option<Moment>,
+}
+
+impl Guess {
+    /// The news one throttle is, on its own.
+    pub(super) fn news(&self, signal: &Signal, now: Moment) -> Shut {
+        let class = signal.class;
+        let stated = signal.stated.map(|stated| stated.delay.max(self.floor));
+        let (wait, end) = match (class, stated) {
+            (LimitClass::Daily, Some(stated)) => (stated.min(LONGEST_DAILY), End::Stated),
+            (LimitClass::Daily, None) => (LONGEST_DAILY, End::Assumed),
+            (_, Some(stated)) => (stated.min(LONGEST_SHUT), End::Stated),
+            (LimitClass::Spend, None) => (ASSUMED_SPEND, End::Assumed),
+            (LimitClass::Overload, None) => (self.doubled().min(LONGEST_OVERLOAD_GUESS), End::Guessed),
+            (_, None) => {
+                let learned = self.learned.map_or(Duration::ZERO, |again| now.until(again));
+                (self.doubled().max(learned).min(LONGEST_GUESS), End::Guessed)
+            }
+        };
+        Shut { until: now.after(wait), class, end }
+    }
+
+    /// Twice as long with each strike.
+    fn doubled(&self) -> Duration {
+        let first = self.floor.max(SHORTEST_GUESS);
+        let doublings = self.strikes.saturating_sub(1).min(16);
+        first.saturating_mul(1 << doublings)
+    }
+}

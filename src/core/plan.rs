@@ -1,0 +1,65 @@
+//! How slots should follow each other, by what is known of a limit.
+
+use std::time::Duration;
+
+/// What a window grants at once is released over this long: gradual, and over long before a minute is.
+pub(super) const SPREAD: Duration = Duration::from_secs(2);
+/// The first slots of an unknown pool come this often: no provider takes four a second for a storm.
+pub(super) const SLOWEST_START: Duration = Duration::from_millis(250);
+/// A pool that throttled is let back in at this part of the rate it served.
+const BELOW_LEARNED: f64 = 0.95;
+/// Timers tell no less apart.
+pub(super) const SHORTEST_STEP: Duration = Duration::from_millis(1);
+/// Windows from one test of a learned grant to the next.
+pub(super) const WINDOWS_PER_TEST: u32 = 5;
+
+/// How slots follow each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Plan {
+    /// One per interval. What answers tell of others who draw on the same limit moves it between `slowest` and `fastest`.
+    Even { interval: Duration, slowest: Duration, fastest: Duration },
+    /// So many in each window, near its beginning. A grant that nobody told is tested now and then: in so many windows
+    /// slots go on beyond it.
+    /// `shared`: others have their grants of the same windows.
+    Window { grant: u32, window: Duration, test_in: Option<u32>, shared: bool },
+    /// Ever faster.
+    SlowStart { interval: Duration },
+    /// A little faster with each slot, from a little below a rate that was too fast, at most up to `fastest`.
+    Learned { interval: Duration, fastest: Duration },
+}
+
+impl Plan {
+    /// The slow start of a pool of which at most the time one request is granted per is known.
+    pub(super) fn slow_start(known_interval: Option<Duration>) -> Self {
+        Self::SlowStart { interval: known_interval.unwrap_or(SLOWEST_START).max(SHORTEST_STEP) }
+    }
+
+    /// One slot per `interval`, whatever answers tell.
+    pub(super) fn even(interval: Duration) -> Self {
+        let interval = interval.max(SHORTEST_STEP);
+        Self::Even { interval, slowest: interval, fastest: interval }
+    }
+
+    /// After one request per `interval` was served.
+    pub(super) fn learned(interval: Duration, fastest: Duration) -> Self {
+        let fastest = fastest.max(SHORTEST_STEP);
+        Self::Learned { interval: interval.div_f64(BELOW_LEARNED).max(fastest), fastest }
+    }
+
+    /// The first slot comes within this.
+    pub(super) fn first_within(&self) -> Duration {
+        match *self {
+            // It has waited an interval already.
+            Self::Learned { interval, .. } => interval / 4,
+            _ => self.step(),
+        }
+    }
+
+    /// How far apart slots are while they come.
+    pub(super) fn step(&self) -> Duration {
+        match *self {
+            Self::Even { interval, .. } | Self::SlowStart { interval } | Self::Learned { interval, .. } => interval,
+            Self::Window { grant, window, .. } => SPREAD.min(window / 4) / grant.max(1),
+        }
+    }
+}

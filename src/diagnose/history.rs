@@ -1,0 +1,110 @@
+//! What must be remembered of a pool: looks at its numbers for a window of time and a quarter of an hour before it.
+//!
+//! Memory does not grow with time: an hour of looks 7.5 s apart takes some 50 kB a pool.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crate::core::moment::Moment;
+use crate::diagnose::counts::Counts;
+use crate::diagnose::demand::{Demand, HORIZONS, LEAST_LOOKS};
+use crate::diagnose::look::Look;
+use crate::diagnose::objective::Objective;
+use crate::diagnose::settings::Settings;
+use crate::diagnose::supply::Peaks;
+use crate::diagnose::window::Window;
+
+/// How a history is kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Keeping {
+    /// How long the minute of the quotas is: 60 s but where time is compressed.
+    pub(crate) minute: Duration,
+    /// How far apart looks are.
+    pub(crate) every: Duration,
+    /// How long the window is.
+    pub(crate) window: Duration,
+}
+
+impl Keeping {
+    /// An hour of looks, as many as the shortest horizon asks for.
+    pub(crate) fn of_minutes(minute: Duration) -> Self {
+        let every = minute.mul_f64(HORIZONS[0]) / LEAST_LOOKS;
+        Self { minute, every, window: minute * 60 }
+    }
+}
+
+/// The memory of one pool.
+#[derive(Clone, Debug)]
+pub(crate) struct History {
+    keeping: Keeping,
+    looks: VecDeque<Look>,
+    /// All numbers, a twelfth of the window apart.
+    marks: VecDeque<(Moment, Counts)>,
+}
+
+impl History {
+    /// Nothing remembered yet.
+    pub(crate) const fn new(keeping: Keeping) -> Self {
+        Self { keeping, looks: VecDeque::new(), marks: VecDeque::new() }
+    }
+
+    /// Lets the window begin now, whatever was seen before; looks before it still count for the horizons that end in it.
+    pub(crate) fn begin(&mut self, now: Moment, counts: &Counts) {
+        self.marks.clear();
+        self.marks.push_back((now, counts.clone()));
+    }
+
+    /// Looks at the numbers as they are now. What is older than the window is forgotten.
+    pub(crate) fn look(&mut self, now: Moment, counts: &Counts) {
+        let Keeping { every, window, .. } = self.keeping;
+        let look = Look::of(now, counts);
+        // Nothing happened since the next look was due, or it would have been taken then.
+        if let Some(last) = self.looks.back()
+            && last.at.after(every * 2) <= now
+        {
+            self.looks.push_back(Look { at: last.at.after(every), ..look });
+        }
+        self.looks.push_back(look);
+        if self.marks.back().is_none_or(|(at, _)| at.after(window / 12) <= now) {
+            self.marks.push_back((now, counts.clone()));
+        }
+        while self.marks.get(1).is_some_and(|(at, _)| at.after(window) <= now) {
+            self.marks.pop_front();
+        }
+        let needed = window + self.longest_horizon();
+        while self.looks.get(1).is_some_and(|second| second.at.after(needed) <= now) {
+            self.looks.pop_front();
+        }
+    }
+
+    /// The window that ends now with these numbers.
+    pub(crate) fn window(&self, now: Moment, counts: &Counts, settings: Settings) -> Window {
+        let (from, before) = self.marks.front().map_or((now, counts), |(at, before)| (*at, before));
+        let looks: Vec<Look> = self.looks.iter().copied().chain([Look::of(now, counts)]).collect();
+        let Keeping { minute, every, .. } = self.keeping;
+        let horizons: Vec<_> = HORIZONS.iter().map(|minutes| minute.mul_f64(*minutes)).collect();
+        let horizons: Vec<_> = horizons.into_iter().filter(|horizon| *horizon >= every * LEAST_LOOKS).collect();
+        Window {
+            length: from.until(now),
+            counts: counts.since(before),
+            demand: Demand::seen(&looks, from, &horizons, minute),
+            peaks: Peaks::seen(&looks, from, minute),
+            failing_for: self.failing_for(now, counts),
+            minute,
+            part_of_fleet: false,
+            settings,
+        }
+    }
+
+    /// For how much of the window the objective was missed, by twelfths.
+    fn failing_for(&self, now: Moment, counts: &Counts) -> Duration {
+        let ends = self.marks.iter().skip(1).map(|(at, after)| (*at, after)).chain([(now, counts)]);
+        let spans = self.marks.iter().zip(ends);
+        let failing = spans.filter(|((_, before), (_, after))| Objective::of(&after.since(before)).is_missed());
+        failing.map(|((from, _), (until, _))| from.until(until)).sum()
+    }
+
+    fn longest_horizon(&self) -> Duration {
+        self.keeping.minute.mul_f64(HORIZONS[HORIZONS.len() - 1])
+    }
+}

@@ -1,0 +1,163 @@
+//! From the numbers to the cause: rules in a fixed order, the first that holds.
+//!
+//! The ratios one would look at first, attempts a call or the share of retries throttled again, are alike where the quota is
+//! short and where calls are retried badly. What tells these apart is demand against what the limit can serve within the
+//! callers' own deadlines. Whoever blames the caller, moreover, needs more than that nothing else was found.
+
+use crate::diagnose::cause::Cause;
+use crate::diagnose::evidence::Evidence;
+use crate::diagnose::explain::percent;
+use crate::diagnose::objective::share;
+use crate::diagnose::verdict::WhyNot;
+
+/// Fewer calls say nothing about load and pace …
+const LEAST_CALLS: f64 = 200.0;
+/// … but so many that failed say it where their answers name the cause.
+const LEAST_TOLD: f64 = 20.0;
+/// Above this share of wrong requests the caller has something to repair.
+const MOST_WRONG: f64 = 0.01;
+/// What stood in the way of more than this share of the failed calls is the cause.
+const MOSTLY: f64 = 0.5;
+/// Up to this share of attempts turned away for want of capacity, other waits ride it out.
+const RIDDEN_OUT: f64 = 0.25;
+/// Above this horizon load the quota is short.
+pub(crate) const SHORT_ABOVE: f64 = 0.97;
+/// Above this load of a limit that was only learned it probably is …
+const LIKELY_SHORT_ABOVE: f64 = 0.95;
+/// … if at least this share of the calls fails …
+const LEAST_FAILING: f64 = 0.05;
+/// … and no more than this, or the load is above [`SURELY_SHORT_ABOVE`].
+const MOST_FAILING: f64 = 0.6;
+/// Above this load of a limit that was only learned it is short, however badly calls are retried.
+const SURELY_SHORT_ABOVE: f64 = 2.0;
+/// Above this share of first attempts throttled no curve helps: it bends only what comes after the first.
+const UNPACED_ABOVE: f64 = 0.27;
+/// Above this share of errors among attempts that met no limit, the provider has something to repair.
+const MOST_ERRORS: f64 = 0.01;
+/// Above this share of retries throttled, or of failed calls without attempts left, retries come too early.
+const TOO_FAST_ABOVE: f64 = 0.5;
+/// Above this share of failed calls out of time, retries come too late.
+const TOO_SLOW_ABOVE: f64 = 0.3;
+
+/// The cause these numbers show.
+pub(crate) fn cause(seen: &Evidence) -> Cause {
+    let told = told(seen);
+    if seen.calls < LEAST_CALLS {
+        return told.unwrap_or(Cause::NotEnoughData);
+    }
+    if let Some(cause) = told {
+        return cause;
+    }
+    if !seen.objective.is_missed() {
+        return Cause::Healthy;
+    }
+    if is_short(seen) {
+        return Cause::QuotaTooSmall;
+    }
+    if seen.locked_out && seen.unnamed > MOSTLY && seen.blame.minute > MOSTLY {
+        return Cause::DailySpent;
+    }
+    if seen.errors > MOST_ERRORS {
+        return Cause::ProviderErrors;
+    }
+    if seen.refuses_without_use() {
+        return Cause::Overloaded;
+    }
+    if seen.blame.minute <= MOSTLY && seen.blame.overload <= MOSTLY {
+        return Cause::Unclear;
+    }
+    if seen.firsts_throttled > UNPACED_ABOVE || seen.gated {
+        return Cause::Unpaced;
+    }
+    if seen.retries_throttled > TOO_FAST_ABOVE || seen.exhausted > TOO_FAST_ABOVE {
+        return Cause::BackoffTooFast;
+    }
+    if seen.out_of_time > TOO_SLOW_ABOVE {
+        return Cause::BackoffTooSlow;
+    }
+    Cause::Unclear
+}
+
+/// Whether more is asked for than can be served in time. Where no limit is known, what was served while something was
+/// refused stands for it; that may be less than the limit, and is where most calls fail and retries crowd each other out.
+fn is_short(seen: &Evidence) -> bool {
+    let failing = 1.0 - seen.objective.success();
+    match seen.horizon_load() {
+        Some(load) => load > SHORT_ABOVE,
+        None => {
+            let doubtful = failing > MOST_FAILING && seen.learned_load < SURELY_SHORT_ABOVE;
+            seen.learned_load > LIKELY_SHORT_ABOVE && failing > LEAST_FAILING && !doubtful
+        }
+    }
+}
+
+/// The cause that the answers themselves name, if most of the trouble has one.
+fn told(seen: &Evidence) -> Option<Cause> {
+    let failed = seen.objective.failed;
+    let wrong = |wrong: f64| share(wrong, seen.ended) > MOST_WRONG && wrong >= failed;
+    let enough = |told: f64| seen.calls >= LEAST_CALLS || told >= LEAST_TOLD;
+    if wrong(seen.wrong) && enough(seen.wrong) {
+        return Some(Cause::CallerErrors);
+    }
+    if wrong(seen.too_large) && enough(seen.too_large) {
+        return Some(Cause::QuotaTooSmall);
+    }
+    if !seen.objective.is_missed() || !enough(failed.max(seen.failed_attempts)) {
+        return None;
+    }
+    let blame = seen.blame;
+    let ridden_out = !seen.gated && seen.overload_share <= RIDDEN_OUT;
+    [
+        (blame.spend, Cause::SpendLimit),
+        (blame.day, Cause::DailySpent),
+        (blame.failure, Cause::ProviderErrors),
+        (blame.concurrency, Cause::Concurrency),
+        (if ridden_out { 0.0 } else { blame.overload }, Cause::Overloaded),
+    ]
+    .into_iter()
+    .find(|(part, _)| *part > MOSTLY)
+    .map(|(_, cause)| cause)
+}
+
+/// Why it is none of the causes that this one is mistaken for.
+pub(crate) fn why_not(cause: Cause, seen: &Evidence) -> Vec<WhyNot> {
+    let not = |cause, why: String| WhyNot { cause, why };
+    let load = seen.horizon_load();
+    let mut reasons = Vec::new();
+    let by_load = [Cause::Unpaced, Cause::BackoffTooFast, Cause::BackoffTooSlow];
+    if by_load.contains(&cause)
+        && let Some(load) = load
+    {
+        let why = format!("the horizon load is {load:.2}; the quota is short above {SHORT_ABOVE}");
+        reasons.push(not(Cause::QuotaTooSmall, why));
+    }
+    if cause == Cause::QuotaTooSmall {
+        let what = load.map_or_else(
+            || format!("{:.2} times what was served at the limit was asked for", seen.learned_load),
+            |load| format!("the horizon load is {load:.2}: no pacing serves that in time"),
+        );
+        by_load.iter().for_each(|cause| reasons.push(not(*cause, what.clone())));
+    }
+    if matches!(cause, Cause::BackoffTooFast | Cause::BackoffTooSlow) {
+        let why = format!(
+            "{} of the first attempts were throttled; above {} no curve helps",
+            percent(seen.firsts_throttled),
+            percent(UNPACED_ABOVE)
+        );
+        reasons.push(not(Cause::Unpaced, why));
+    }
+    if cause == Cause::BackoffTooFast {
+        let why = format!("{} of the retries were throttled again", percent(seen.retries_throttled));
+        reasons.push(not(Cause::BackoffTooSlow, why));
+    }
+    if cause == Cause::BackoffTooSlow {
+        let why = format!("only {} of the retries were throttled again", percent(seen.retries_throttled));
+        reasons.push(not(Cause::BackoffTooFast, why));
+    }
+    if cause == Cause::Overloaded && seen.inferred() {
+        let used = seen.used_when_throttled.unwrap_or_default();
+        let why = format!("{} of the limit was in use when something was refused", percent(used));
+        reasons.push(not(Cause::QuotaTooSmall, why));
+    }
+    reasons
+}

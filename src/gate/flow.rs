@@ -1,0 +1,156 @@
+//! What a call that need not wait touches: one word.
+//!
+//! | bits | what |
+//! |---|---|
+//! | 32..64 | requests let go so far; wraps |
+//! | 31 | barred: a call must ask the state machines |
+//! | 30 | watched: whoever comes back tells it |
+//! | 29 | handed over: a stream may have taken an attempt's place in the count |
+//! | 0..29 | requests under way |
+//!
+//! Flag and count share a word so that the order of a call and a shut is never in doubt: a request that was counted before
+//! the bar was set is seen by whoever set it, one that comes later sees the bar. With two words a drain could find nobody
+//! under way and say so while a call that saw no bar was still on its way to the counter.
+//!
+//! Free of the runtime: the model in `tests/loom` runs this very file.
+
+use super::handed::HandedOver;
+use super::sync::{AtomicU64, Ordering};
+
+const LET_GO: u64 = 1 << 32;
+const BARRED: u64 = 1 << 31;
+const WATCHED: u64 = 1 << 30;
+const HANDED_OVER: u64 = 1 << 29;
+const IN_FLIGHT: u64 = HANDED_OVER - 1;
+
+/// The bar, and the count of requests, of one level.
+#[derive(Debug)]
+pub(super) struct Flow {
+    word: AtomicU64,
+    handed_over: HandedOver,
+}
+
+/// Calls must ask.
+#[derive(Debug)]
+pub(super) struct Barred {
+    /// For a moment one too many was counted, and whoever waits for requests to come back may have seen it.
+    pub(super) watched: bool,
+}
+
+impl Flow {
+    pub(super) fn new() -> Self {
+        Self { word: AtomicU64::new(0), handed_over: HandedOver::default() }
+    }
+
+    /// Counts a request that leaves and gives back its number: no other under way has it.
+    ///
+    /// # Errors
+    /// Calls must ask; nothing is counted.
+    #[inline]
+    pub(super) fn pass(&self) -> Result<u32, Barred> {
+        // Acquire, with the Release of `bar`: whoever is turned away sees why.
+        if self.word.load(Ordering::Acquire) & BARRED != 0 {
+            return Err(Barred { watched: false });
+        }
+        let before = self.word.fetch_add(LET_GO + 1, Ordering::Acquire);
+        if before & BARRED == 0 { Ok(number(before)) } else { Err(self.take_back()) }
+    }
+
+    /// The bar fell between the look and the count.
+    #[cold]
+    fn take_back(&self) -> Barred {
+        let before = self.word.fetch_sub(LET_GO + 1, Ordering::Release);
+        Barred { watched: before & WATCHED != 0 }
+    }
+
+    /// Counts a request that leaves, bar or no bar. Gives back its number.
+    #[inline]
+    pub(super) fn enter(&self) -> u32 {
+        number(self.word.fetch_add(LET_GO + 1, Ordering::Relaxed))
+    }
+
+    /// Takes an attempt off the count, unless a stream took its place. One per [`Flow::pass`] that passed and per
+    /// [`Flow::enter`]. Whether somebody waits for requests to come back.
+    #[inline]
+    #[must_use]
+    pub(super) fn leave(&self, number: u32) -> bool {
+        // Release: whoever then finds nobody under way has all that they did behind him.
+        let before = self.word.fetch_sub(1, Ordering::Release);
+        if before & (WATCHED | HANDED_OVER) == 0 { false } else { self.left(before, number) }
+    }
+
+    #[cold]
+    fn left(&self, before: u64, number: u32) -> bool {
+        if before & HANDED_OVER != 0 && self.handed_over.forget(number, self) {
+            // It is the stream's place. For a moment one too few was counted: the price of looking at one word only.
+            self.word.fetch_add(1, Ordering::Relaxed);
+            return false;
+        }
+        before & WATCHED != 0
+    }
+
+    /// Takes over the place of the attempt with this number, if there is one and its place was not taken over before; else
+    /// counts one request more. Gives back whose place it is, for [`Flow::stream_ends`].
+    pub(super) fn stream_begins(&self, attempt: Option<u32>) -> Option<u32> {
+        let taken_over = attempt.filter(|number| self.handed_over.note(*number, self));
+        if taken_over.is_none() {
+            self.enter();
+        }
+        taken_over
+    }
+
+    /// Takes a stream off the count, unless its attempt goes on: then the place is the attempt's again. Whether somebody
+    /// waits for requests to come back.
+    #[must_use]
+    pub(super) fn stream_ends(&self, attempt: Option<u32>) -> bool {
+        let attempt_goes_on = attempt.is_some_and(|number| self.handed_over.forget(number, self));
+        !attempt_goes_on && self.word.fetch_sub(1, Ordering::Release) & WATCHED != 0
+    }
+
+    /// Makes calls ask.
+    pub(super) fn bar(&self) {
+        self.word.fetch_or(BARRED, Ordering::Release);
+    }
+
+    /// Lets calls pass without asking.
+    pub(super) fn unbar(&self) {
+        self.word.fetch_and(!BARRED, Ordering::Release);
+    }
+
+    pub(super) fn is_barred(&self) -> bool {
+        self.word.load(Ordering::Acquire) & BARRED != 0
+    }
+
+    /// From now on whoever comes off the count is told that somebody waits for it.
+    pub(super) fn watch(&self) {
+        self.word.fetch_or(WATCHED, Ordering::AcqRel);
+    }
+
+    /// Nobody waits any more for requests to come back.
+    pub(super) fn unwatch(&self) {
+        self.word.fetch_and(!WATCHED, Ordering::AcqRel);
+    }
+
+    /// Whether attempts must look whether their place was taken over.
+    pub(super) fn mark_handed_over(&self, any: bool) {
+        if any {
+            self.word.fetch_or(HANDED_OVER, Ordering::Relaxed);
+        } else {
+            self.word.fetch_and(!HANDED_OVER, Ordering::Relaxed);
+        }
+    }
+
+    /// Requests let go so far, modulo 2^32.
+    pub(super) fn let_go(&self) -> u32 {
+        number(self.word.load(Ordering::Relaxed))
+    }
+
+    /// Requests under way.
+    pub(super) fn in_flight(&self) -> u32 {
+        (self.word.load(Ordering::Acquire) & IN_FLIGHT) as u32
+    }
+}
+
+const fn number(word: u64) -> u32 {
+    (word >> 32) as u32
+}

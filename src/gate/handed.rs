@@ -1,0 +1,35 @@
+//! Attempts whose place in the count a stream took over.
+
+use std::collections::HashSet;
+use std::sync::PoisonError;
+
+use super::flow::Flow;
+use super::sync::{Mutex, MutexGuard};
+
+/// The numbers of attempts under way that handed their place over. Empty, and never looked at, where nobody does that.
+#[derive(Debug, Default)]
+pub(super) struct HandedOver(Mutex<HashSet<u32>>);
+
+impl HandedOver {
+    /// Notes that this attempt's place is a guard's; `false` if it is one's already.
+    pub(super) fn note(&self, number: u32, flow: &Flow) -> bool {
+        let mut numbers = self.lock();
+        flow.mark_handed_over(true);
+        numbers.insert(number)
+    }
+
+    /// Forgets it, since the attempt or its guard has ended; whether it was noted, so that the other still holds the
+    /// place.
+    pub(super) fn forget(&self, number: u32, flow: &Flow) -> bool {
+        let mut numbers = self.lock();
+        let noted = numbers.remove(&number);
+        if numbers.is_empty() {
+            flow.mark_handed_over(false);
+        }
+        noted
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashSet<u32>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
