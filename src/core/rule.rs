@@ -191,6 +191,7 @@ impl Table {
         let mut facts = Facts::default();
         (self.read_body)(self, observation, seen.stream, &mut facts);
         if status < 400 && !facts.is_error() && !observation.in_stream {
+            reading.used = facts.used;
             return reading;
         }
         if observation.in_stream || status < 400 && (seen.stream || facts.in_stream) {

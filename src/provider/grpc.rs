@@ -72,7 +72,7 @@ fn read(table: &Table, answer: &Observation<'_>, stream: bool, facts: &mut Facts
     let before = facts.len();
     let message = answer.message.map(|message| Cow::Borrowed(message.as_bytes()));
     if let Some(message) = message.or_else(|| trailer("grpc-message").map(percent_decoded)) {
-        Walk { table, headers: answer.headers, facts, encoded: 0 }.text(&["message"], &message);
+        Walk { table, fields: table.fields, headers: answer.headers, facts, encoded: 0 }.text(&["message"], &message);
     }
     let details = match answer.body.filter(|body| !body.is_empty()) {
         Some(body) if matches!(body.trim_ascii_start(), [b'{' | b'[' | b'd' | b'e' | b':', ..]) => {
@@ -83,7 +83,7 @@ fn read(table: &Table, answer: &Observation<'_>, stream: bool, facts: &mut Facts
     };
     let noted = facts.len();
     if let Some(details) = details {
-        let status = Walk { table, headers: answer.headers, facts, encoded: 0 }.status(&details);
+        let status = Walk { table, fields: table.fields, headers: answer.headers, facts, encoded: 0 }.status(&details);
         if status.is_err() {
             facts.truncate(noted);
         }

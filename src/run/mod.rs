@@ -26,6 +26,7 @@ mod reqwest;
 mod scope;
 mod seen;
 mod spans;
+mod tokens;
 
 pub use attempt::{Attempt, Head, InFlight};
 pub use builder::ForbearBuilder;

@@ -106,7 +106,7 @@ impl Walk<'_> {
     }
 
     fn note(&mut self, path: &[&str], scalar: Scalar<'_>) {
-        let fields = self.table.fields;
+        let fields = self.fields;
         let node = path.iter().try_fold(ROOT, |node, key| fields.child(node, key));
         if let Some(node) = node {
             Leaf { walk: self, node }.note(scalar);

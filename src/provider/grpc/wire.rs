@@ -140,7 +140,9 @@ mod tests {
 
     #[test]
     fn base64_is_read_with_and_without_padding() {
-        for (text, bytes) in [("", ""), ("Zg", "f"), ("Zg==", "f"), ("Zm8", "fo"), ("Zm8=", "fo"), ("Zm9vYmFy", "foobar")] {
+        for (text, bytes) in
+            [("", ""), ("Zg", "f"), ("Zg==", "f"), ("Zm8", "fo"), ("Zm8=", "fo"), ("Zm9vYmFy", "foobar")]
+        {
             assert_eq!(from_base64(text.as_bytes()).as_deref(), Some(bytes.as_bytes()), "{text}");
         }
         for refused in ["Z", "Zg=", "Zg===", "Zm9v=", "Zm9v====", "Zm 9v", "Zm9-", "=", "Z=g="] {

@@ -56,7 +56,7 @@ fn of_magnitude(number: Decimal) -> When {
     }
 }
 
-/// A Go duration: numbers with units, `1h2m3.5s`, `20ms`, `850µs`; also `d`. At most [`LONGEST`].
+/// A Go duration: numbers with units, `1h2m3.5s`, `20ms`, `850µs`; also `d`. At most [`LONGEST`](crate::core::rule::header::LONGEST).
 #[must_use]
 pub fn go_duration(value: &[u8]) -> Option<Duration> {
     go_nanos(value).map(Duration::from_nanos)

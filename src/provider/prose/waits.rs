@@ -21,12 +21,11 @@ impl WaitReader {
         let before = self.before;
         self.before = [before[1], term];
         let Term::Lead(lead) = term else { return None };
-        let leads = match (before, lead) {
-            ([Term::Lead(Lead::Try), Term::Lead(Lead::Again)], Lead::In) => true,
-            ([_, Term::Lead(Lead::Retry | Lead::Reset)], Lead::In) => true,
-            ([_, Term::Lead(Lead::Please)], Lead::Wait) => true,
-            _ => false,
-        };
+        let leads = matches!(
+            (before, lead),
+            ([Term::Lead(Lead::Try), Term::Lead(Lead::Again)] | [_, Term::Lead(Lead::Retry | Lead::Reset)], Lead::In)
+                | ([_, Term::Lead(Lead::Please)], Lead::Wait)
+        );
         if leads { stated(&text[word.end..]) } else { None }
     }
 }
