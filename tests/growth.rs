@@ -22,6 +22,8 @@ fn bytes_to_read(pattern: &str, size: usize) -> (u64, u64) {
         observation.body = Some(&body);
         let _ = std::hint::black_box(provider::openai().read(&observation, WallTime::default()));
         let _ = std::hint::black_box(StreamReader::new(provider::openai()).feed(&body, WallTime::default()));
+        let _ = std::hint::black_box((provider::openai().measure(&body), provider::openai().usage(&body)));
+        let _ = std::hint::black_box(provider::grpc().read(&Observation::grpc(8).body(&body), WallTime::default()));
     });
     (counted.bytes_max, counted.bytes_total)
 }

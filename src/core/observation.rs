@@ -44,6 +44,8 @@ pub struct Observation<'a> {
     pub headers: Option<&'a HeaderMap>,
     /// The first bytes of the body, at most [`BODY_EXCERPT_BYTES`]; `None` when the body was not looked at.
     pub body: Option<&'a [u8]>,
+    /// The error's text for people, where it does not stand in the body (`grpc-message`).
+    pub message: Option<&'a str>,
     /// How the attempt failed, if no answer came.
     pub failure: Option<TransportFailure>,
     /// Whether the body was complete and belongs to a stream that began before its error: then the headers were sent
@@ -71,6 +73,27 @@ impl<'a> Observation<'a> {
     #[must_use]
     pub fn status(status: u16) -> Self {
         Self { status: Some(status), ..Self::default() }
+    }
+
+    /// What a gRPC call returned, by its status code: as the HTTP status that Google's APIs send for it, 200 for `OK` (0).
+    /// A code without a name counts as `UNKNOWN`.
+    ///
+    /// | code | HTTP | code | HTTP |
+    /// |---|---|---|---|
+    /// | 1 `CANCELLED` | 499 | 9 `FAILED_PRECONDITION` | 400 |
+    /// | 2 `UNKNOWN` | 500 | 10 `ABORTED` | 409 |
+    /// | 3 `INVALID_ARGUMENT` | 400 | 11 `OUT_OF_RANGE` | 400 |
+    /// | 4 `DEADLINE_EXCEEDED` | 504 | 12 `UNIMPLEMENTED` | 501 |
+    /// | 5 `NOT_FOUND` | 404 | 13 `INTERNAL` | 500 |
+    /// | 6 `ALREADY_EXISTS` | 409 | 14 `UNAVAILABLE` | 503 |
+    /// | 7 `PERMISSION_DENIED` | 403 | 15 `DATA_LOSS` | 500 |
+    /// | 8 `RESOURCE_EXHAUSTED` | 429 | 16 `UNAUTHENTICATED` | 401 |
+    ///
+    /// Source: [`google/rpc/code.proto`](https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto). To be
+    /// read by [`provider::grpc`](crate::provider::grpc), which shows it with a client of `tonic`.
+    #[must_use]
+    pub fn grpc(code: i32) -> Self {
+        Self::status(http_of_grpc(code))
     }
 
     /// A success that shows nothing but itself.
@@ -107,10 +130,18 @@ impl<'a> Observation<'a> {
         self
     }
 
+    /// The same with this message, where it does not stand in the body.
+    #[inline]
+    #[must_use]
+    pub fn message(mut self, message: &'a str) -> Self {
+        self.message = Some(message);
+        self
+    }
+
     /// Whether there is nothing to read beside the status: no header, no body.
     #[inline]
     pub(crate) fn is_bare(&self) -> bool {
-        self.body.is_none() && self.headers.is_none_or(HeaderMap::is_empty) && !self.in_stream
+        self.body.is_none() && self.message.is_none() && self.headers.is_none_or(HeaderMap::is_empty) && !self.in_stream
     }
 
     /// Whether it is a success beside which there is nothing to read.
@@ -127,5 +158,23 @@ impl<'a> Observation<'a> {
     pub fn in_stream(mut self) -> Self {
         self.in_stream = true;
         self
+    }
+}
+
+/// The HTTP status that stands for a gRPC status code.
+pub(crate) const fn http_of_grpc(code: i32) -> u16 {
+    match code {
+        0 => 200,
+        1 => 499,
+        3 | 9 | 11 => 400,
+        4 => 504,
+        5 => 404,
+        6 | 10 => 409,
+        7 => 403,
+        8 => 429,
+        12 => 501,
+        14 => 503,
+        16 => 401,
+        _ => 500,
     }
 }

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::core::estimate::Usage;
+
 /// Declares a closed set of words: the enum, its spelling in labels, and all its members.
 macro_rules! words {
     ($(#[$outer:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident => $word:literal,)* }) => {
@@ -312,10 +314,12 @@ pub struct Reading {
     pub signal: Signal,
     /// What it says of quotas.
     pub quotas: Quotas,
+    /// The tokens a success says were used, where its body was looked at.
+    pub used: Usage,
 }
 
 impl From<Signal> for Reading {
     fn from(signal: Signal) -> Self {
-        Self { signal, quotas: Quotas { readings: [None; Quotas::CAPACITY] } }
+        Self { signal, quotas: Quotas { readings: [None; Quotas::CAPACITY] }, used: Usage::default() }
     }
 }

@@ -9,6 +9,7 @@
 //! - [`reading_answers`]: what a table makes of an answer, outside of a call too, and how to teach it a word.
 //! - [`moving_providers`]: numbers that stop being right with another provider, and how to find those that are.
 //! - [`storm`]: what many callers against a small quota cost, with and without it.
+//! - [`adding_a_provider`]: a table for one that is not there yet, and how to judge what its page leaves open.
 //! - [`mistakes`]: what not to do, why, and what instead.
 //! - [`stacked_retries`]: one retry layer, how a second one is noticed, where to turn it off.
 //! - [`spans`]: what one call looks like in a trace and in the log.
@@ -19,6 +20,7 @@
 //!
 //! Examples are compiled and, where nothing outside is needed, run. Tables are held against the code by tests.
 
+pub mod adding_a_provider;
 pub mod choosing_numbers;
 pub mod decisions;
 pub mod events_and_metrics;

@@ -24,7 +24,7 @@ const ENCODED: u8 = 2;
 impl Leaf<'_, '_> {
     /// Notes that an object stands here.
     pub(super) fn note_presence(&mut self) {
-        let fields = self.walk.table.fields;
+        let fields = self.walk.fields;
         for (row, field) in fields.rows_at(self.node) {
             let fact = match field.told {
                 Told::Error => Fact::Error,
@@ -42,7 +42,7 @@ impl Leaf<'_, '_> {
             self.walk.facts.push(ROOT, Facts::WHOLE_BODY, Fact::Prose(prose));
             return;
         }
-        for (row, field) in self.walk.table.fields.rows_at(self.node) {
+        for (row, field) in self.walk.fields.rows_at(self.node) {
             if let Some(fact) = self.fact(field.told, scalar) {
                 self.walk.facts.push(self.node, row, fact);
             }
@@ -75,6 +75,16 @@ impl Leaf<'_, '_> {
                 self.policy(name);
                 None
             }
+            (Told::Used(kind) | Told::UsedBeside(kind), scalar) => {
+                let apart = matches!(told, Told::UsedBeside(_));
+                self.walk.facts.used.note(kind, apart, count(scalar)?);
+                None
+            }
+            (Told::OutputLimit, scalar) => {
+                let limit = u32::try_from(count(scalar)?).unwrap_or(u32::MAX);
+                self.walk.facts.output_limit = self.walk.facts.output_limit.max(Some(limit));
+                None
+            }
             _ => None,
         }
     }
@@ -89,8 +99,8 @@ impl Leaf<'_, '_> {
         let inner = text.trim_ascii();
         if self.walk.encoded < ENCODED && inner.starts_with(['{', '[']) {
             let start = self.walk.facts.len();
-            let Walk { table, headers, ref mut facts, encoded } = *self.walk;
-            if (Walk { table, headers, facts, encoded: encoded + 1 }).document(inner).is_ok() {
+            let Walk { table, fields, headers, ref mut facts, encoded } = *self.walk;
+            if (Walk { table, fields, headers, facts, encoded: encoded + 1 }).document(inner).is_ok() {
                 return None;
             }
             self.walk.facts.truncate(start);

@@ -139,6 +139,33 @@ providers! {
     ///
     /// Path: workspace, method. `Retry-After` in a header; an error may be a 200 with `"ok":false`.
     slack,
+    /// Any service that speaks gRPC.
+    ///
+    /// What a call of `tonic` returned, without a dependency on it: the status code, the message, the details and the
+    /// metadata are all it needs.
+    ///
+    /// ```
+    /// use forbear::Observation;
+    /// use forbear::core::moment::WallTime;
+    /// use forbear::core::signal::LimitClass;
+    /// use forbear::provider;
+    ///
+    /// // With `status: tonic::Status`: `status.code() as i32`, `status.message()`, `status.details()` and
+    /// // `status.metadata().clone().into_headers()`.
+    /// let (code, message, details) = (8, "Quota of requests per minute exceeded", &b""[..]);
+    /// let mut metadata = http::HeaderMap::new();
+    /// metadata.insert("grpc-retry-pushback-ms", http::HeaderValue::from_static("1500"));
+    ///
+    /// let observation = Observation::grpc(code).message(message).body(details).headers(&metadata);
+    /// let signal = provider::grpc().read(&observation, WallTime::default()).signal;
+    /// assert_eq!(signal.class, LimitClass::RequestRate);
+    /// assert_eq!(signal.stated.map(|stated| stated.delay.as_millis()), Some(1_500));
+    /// ```
+    ///
+    /// The trailers of a call made without such a client are read as they came: `grpc-status`, `grpc-message` and
+    /// `grpc-status-details-bin` beside the HTTP status 200. A client that could not connect reports `UNAVAILABLE`, too,
+    /// with no trailer: hand such a failure over as [`TransportFailure::Connect`](crate::TransportFailure::Connect).
+    grpc,
     /// Any HTTP API.
     ///
     /// Path: account, key, endpoint. `Retry-After` in every form, the usual header names, messages in the usual shapes: where to

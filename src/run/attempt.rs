@@ -178,6 +178,14 @@ impl<'a> Attempt<'a> {
         shared.tell(shared.clock().now(), || Event::TokensUsed { kind, tokens });
     }
 
+    /// [`Attempt::used_tokens`] for each side that an answer's body states, JSON or a stream of events. Needed where the
+    /// engine does not see the body of a success; it sees that of a `http::Response` of [`PeekBody`](crate::PeekBody).
+    pub fn used(&self, answer: &[u8]) {
+        for (kind, tokens) in self.pool.shared.table.usage(answer).sides() {
+            self.used_tokens(kind, tokens);
+        }
+    }
+
     /// Makes a future part of this attempt in whatever task it runs: what it opens nests in the attempt's span, what a tap
     /// sees it send is counted, and a call it makes at the same pool is known to be inside the attempt. Needed where the
     /// operation spawns; what it awaits is part of the attempt by itself. To be called inside the operation, whose span it

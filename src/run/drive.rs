@@ -25,6 +25,7 @@ use std::future::Future;
 
 use bytes::Bytes;
 
+use crate::core::estimate::Estimate;
 use crate::core::observation::{Observation, TransportFailure};
 use crate::error::Error;
 use crate::run::attempt::Attempt;
@@ -66,9 +67,9 @@ where
                 let (outcome, wants_peek) = wants_peek(&observe, outcome);
                 let ended = if wants_peek {
                     // Boxed: an answer whose body must be read is an error, and errors may cost what successes must not.
-                    Box::pin(peek(&mut going, &observe, outcome)).await
+                    Box::pin(peek(&mut going, &observe, outcome, &estimate)).await
                 } else {
-                    read(&mut going, &observe, outcome)
+                    read(&mut going, &observe, outcome, &estimate)
                 };
                 match ended {
                     Ended::Failed(outcome) => match going.attempt_failed() {
@@ -110,20 +111,30 @@ fn wants_peek<C: Observe<R>, R>(observe: &C, outcome: Option<R>) -> (Option<R>, 
 
 /// Reads an outcome that can be read at once; `None` is an attempt that was cut.
 #[inline]
-fn read<C: Observe<R>, R>(going: &mut Going<'_>, observe: &C, outcome: Option<R>) -> Ended<R> {
+fn read<C: Observe<R>, R>(
+    going: &mut Going<'_>,
+    observe: &C,
+    outcome: Option<R>,
+    estimate: &Option<Estimate>,
+) -> Ended<R> {
     let Some(outcome) = outcome else {
-        going.reads_failure(Observation::failure(TransportFailure::Timeout));
+        going.reads_failure(Observation::failure(TransportFailure::Timeout), estimate);
         return Ended::Failed(None);
     };
     let observation = observe.observation(&outcome, None);
     let status = observation.status;
-    let failed = !observation.is_bare_success() && going.reads_failure(observation);
+    let failed = !observation.is_bare_success() && going.reads_failure(observation, estimate);
     if failed { Ended::Failed(Some(outcome)) } else { Ended::Succeeded(outcome, status) }
 }
 
 /// Reads the first bytes of an answer's body before it is classified.
-async fn peek<C: Observe<R>, R>(going: &mut Going<'_>, observe: &C, outcome: Option<R>) -> Ended<R> {
-    let Some(outcome) = outcome else { return read(going, observe, None) };
+async fn peek<C: Observe<R>, R>(
+    going: &mut Going<'_>,
+    observe: &C,
+    outcome: Option<R>,
+    estimate: &Option<Estimate>,
+) -> Ended<R> {
+    let Some(outcome) = outcome else { return read(going, observe, None, estimate) };
     let (clock, cut) = (going.clock(), going.cut());
     let head = going.read(&observe.observation(&outcome, None));
     let mut seen = going.seen(head);
@@ -134,7 +145,7 @@ async fn peek<C: Observe<R>, R>(going: &mut Going<'_>, observe: &C, outcome: Opt
     drop(seen);
     let Some((outcome, body)) = whole else {
         // The body did not come in time. An error's head holds without it; a success without its body is none.
-        return if going.note_if_failed(head) { Ended::Failed(None) } else { read(going, observe, None) };
+        return if going.note_if_failed(head) { Ended::Failed(None) } else { read(going, observe, None, estimate) };
     };
     let signal = going.read(&observe.observation(&outcome, body.as_deref()));
     if going.note_if_failed(signal) { Ended::Failed(Some(outcome)) } else { Ended::Succeeded(outcome, signal.status) }

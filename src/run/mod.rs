@@ -47,6 +47,7 @@ mod scope;
 mod seen;
 mod snapshot;
 mod spans;
+mod tokens;
 
 pub use attempt::{Attempt, Head, InFlight};
 pub use builder::ForbearBuilder;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::clock::{Clock, Glance, SharedDice};
 use crate::core::budget::Budget;
-use crate::core::estimate::Estimate;
+use crate::core::estimate::{Estimate, Usage};
 use crate::core::limit::Limit;
 use crate::core::moment::Moment;
 use crate::core::observation::Observation;
@@ -27,6 +27,7 @@ use crate::run::engine::Engine;
 use crate::run::pools::Pools;
 use crate::run::reported::Reported;
 use crate::run::spans::{CallSpans, Sites, quota_updated};
+use crate::run::tokens::Learnt;
 
 /// The most policies whose parameters are shown.
 const MOST_POLICIES: usize = 16;
@@ -210,6 +211,7 @@ pub(super) struct Shared {
     clock: Clock,
     budget: Option<Mutex<Budget>>,
     quotas: Mutex<QuotaBoard>,
+    pub(super) learnt: Learnt,
     /// What operations reported while their attempts are under way.
     pub(super) reported: Reported,
     /// Calls that sleep between two attempts.
@@ -238,6 +240,7 @@ impl Shared {
             clock,
             budget: engine.budget.map(|settings| Mutex::new(Budget::new(settings, clock.now()))),
             quotas: Mutex::default(),
+            learnt: Learnt::default(),
             reported: Reported::default(),
             sleeping: AtomicU32::new(0),
             policies: OnceLock::new(),
@@ -265,16 +268,17 @@ impl Shared {
     /// What an observation made now means to the provider. What it says of quotas is noted.
     #[inline]
     pub(super) fn read(&self, observation: &Observation<'_>) -> Signal {
-        if observation.is_bare() { self.table.read_bare(observation) } else { self.read_all(observation) }
+        if observation.is_bare() { self.table.read_bare(observation) } else { self.read_all(observation).0 }
     }
 
-    /// Reads an answer with headers or a body, and notes what it says of quotas: on the board for gauges, with the gate for its pace.
-    fn read_all(&self, observation: &Observation<'_>) -> Signal {
+    /// Reads an answer with headers or a body, and notes what it says of quotas: on the board for gauges, with the gate for its pace. A success
+    /// also says how many tokens were used.
+    pub(super) fn read_all(&self, observation: &Observation<'_>) -> (Signal, Usage) {
         let reading = self.table.read_at(observation, &|| self.clock().wall());
         if !reading.quotas.is_empty() {
             self.note(&reading.quotas, &reading.signal, self.clock().now());
         }
-        reading.signal
+        (reading.signal, reading.used)
     }
 
     /// The level (0 = widest) of this pool's path that a limit of `scope` shuts.
