@@ -213,6 +213,15 @@ pub(crate) fn notes(seen: &Evidence, window: &Window) -> Vec<String> {
             ));
         }
     }
+    for load in seen.loads.iter().filter(|load| load.is_exceeded()) {
+        notes.push(format!(
+            "{} {} a minute are configured, and {:.1} times as many were served for a quarter of an hour: set what the \
+             provider grants",
+            grouped(load.limit.amount as u64),
+            dimension(load.limit.dimension),
+            load.sustained
+        ));
+    }
     if window.settings.gate == Some(GateMode::Off) && seen.objective.is_missed() {
         notes.push("the gate is off".to_owned());
     }

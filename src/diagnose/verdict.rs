@@ -46,6 +46,26 @@ pub struct Verdict {
     pub notes: Vec<String>,
 }
 
+/// The verdict on one pool. As JSON one object: `provider` and `pool`, then the fields of the [`Verdict`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Diagnosis {
+    /// The provider table's id.
+    pub provider: String,
+    /// The pool, as it stands in labels.
+    pub pool: String,
+    /// What is wrong with it.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+}
+
+impl Diagnosis {
+    /// The verdict on this pool.
+    pub(crate) fn new(provider: &str, pool: &str, verdict: Verdict) -> Self {
+        Self { provider: provider.to_owned(), pool: pool.to_owned(), verdict }
+    }
+}
+
 /// Why it is not this.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
