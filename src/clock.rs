@@ -106,6 +106,12 @@ impl Dice for &SharedDice {
     }
 }
 
+/// What `future` comes to, if it does so within `limit`. Dropped otherwise.
+#[cfg(feature = "redis")]
+pub(crate) async fn within<F: Future>(limit: Duration, future: F) -> Option<F::Output> {
+    tokio::time::timeout(limit, future).await.ok()
+}
+
 /// The runtime's instant `delay` from now.
 pub(crate) fn from_now(delay: Duration) -> Instant {
     let now = Instant::now();

@@ -37,7 +37,8 @@
 //! ```
 //!
 //! Read on in the [`guide`]: [the first call](guide::start), [how it works](guide::how_it_works) with every default,
-//! [events and metrics](guide::events_and_metrics), [spans](guide::spans), [one retry layer](guide::stacked_retries).
+//! [telemetry](guide::telemetry), [events and metrics](guide::events_and_metrics), [spans](guide::spans),
+//! [one retry layer](guide::stacked_retries).
 //!
 //! # Features
 //!
@@ -73,6 +74,8 @@ pub mod provider;
 mod run;
 #[cfg(feature = "simulate")]
 pub mod simulate;
+#[cfg(feature = "redis")]
+mod store;
 #[cfg(feature = "telemetry")]
 pub mod telemetry;
 
@@ -92,12 +95,14 @@ pub use crate::run::{
     Attempt, AttemptScope, ByOutcome, ByRule, Call, Failure, Forbear, ForbearBuilder, Head, InFlight, IncomingRetry,
     Observe, Outcome, Peek, PeekBody, Pool, PoolBuilder, Settle, peek,
 };
+#[cfg(feature = "redis")]
+pub use crate::store::redis::RedisOptions;
 #[cfg(feature = "otlp")]
 pub use crate::telemetry::otlp;
 #[cfg(feature = "prometheus")]
 pub use crate::telemetry::prometheus;
 
-/// The example of the README, compiled.
-#[cfg(all(doctest, feature = "reqwest", feature = "telemetry"))]
+/// The examples of the README, compiled.
+#[cfg(all(doctest, feature = "reqwest", feature = "prometheus", feature = "otlp"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -331,6 +331,38 @@ async fn a_throttle_told_by_the_operation_is_reported_although_the_call_is_dropp
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_throttle_told_by_the_operation_and_by_its_end_is_one() {
+    let watched = watched();
+    let once = Policy::interactive(300 * S).attempts(1).build().expect("a valid policy");
+    let slow = watched.pool.call(&once).run(|attempt| async move {
+        let answer = throttle(30);
+        attempt.saw(&answer);
+        tokio::time::sleep(45 * S).await;
+        answer
+    });
+    assert!(slow.await.expect_err("throttled").is_exhausted());
+    // Neither was the end moved by the time the body took, nor is the pool shut again that has reopened meanwhile.
+    assert_eq!(watched.recorder.count(|event| matches!(event, Event::GateShut { .. })), 1);
+    assert!(!watched.is_shut());
+    watched.is_clean();
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_body_tells_beyond_its_head_is_reported_at_the_attempts_end() {
+    let watched = watched();
+    let once = Policy::interactive(300 * S).attempts(1).build().expect("a valid policy");
+    let slow = watched.pool.call(&once).run(|attempt| async move {
+        attempt.saw(&answer(429));
+        tokio::time::sleep(S / 10).await;
+        scene::throttle_in_body(200)
+    });
+    assert!(slow.await.expect_err("throttled").is_exhausted());
+    let told = watched.recorder.count(|event| matches!(event, Event::GateShut { told: true, .. }));
+    let guessed = watched.recorder.count(|event| matches!(event, Event::GateShut { told: false, .. }));
+    assert_eq!((guessed, told), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_success_told_by_the_operation_shuts_nothing() {
     let watched = watched();
     let call = watched.pool.call(&watched.policy).run(|attempt| async move {

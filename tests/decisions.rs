@@ -189,7 +189,7 @@ async fn a_request_larger_than_the_limit_is_given_up_at_once() {
 async fn a_stated_delay_that_reaches_the_deadline_is_given_up_now_without_another_request() {
     for gate in [Gate::off(), Gate::local()] {
         for seconds in [60, 200] {
-            let ended = call_at(gate, provider::generic(), minute(), [throttle(seconds)]).await;
+            let ended = call_at(gate.clone(), provider::generic(), minute(), [throttle(seconds)]).await;
             let error = ended.given_up_at_once();
             assert!(error.is_deadline() && !error.is_refused_by_gate());
             assert_eq!(error.retry_after(), Some(Duration::from_secs(seconds)));

@@ -145,7 +145,8 @@ proptest! {
                     if matches!(class, LimitClass::None | LimitClass::Concurrency) {
                         prop_assert_eq!(news, None);
                         // A probe that met too many says nothing of what it was a probe of.
-                        if class == LimitClass::Concurrency && pass.probe {
+                        let is_out = told.probe.is_some_and(|sent| pass.at >= sent);
+                        if class == LimitClass::Concurrency && pass.probe && is_out {
                             told.probe = None;
                         }
                         continue;
@@ -172,8 +173,8 @@ proptest! {
                 }
                 Step::Lost(which) if !under_way.is_empty() => {
                     let pass = under_way.swap_remove(which % under_way.len());
-                    gate.unknown(Pass { at: now, ..pass }, now);
-                    if pass.probe {
+                    gate.unknown(pass, now);
+                    if pass.probe && told.probe.is_some_and(|sent| pass.at >= sent) {
                         told.probe = None;
                     }
                 }

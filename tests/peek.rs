@@ -229,6 +229,40 @@ async fn an_operation_whose_body_hangs_is_cut_at_the_attempts_end() {
     assert!(held.is_refused_by_gate(), "the throttle that was seen holds");
 }
 
+/// A success whose body the engine is to read, and which never comes.
+#[derive(Debug)]
+struct Endless;
+
+impl forbear::Settle for Endless {
+    type Value = Self;
+
+    fn settle(self) -> Result<Self, Self> {
+        Ok(self)
+    }
+}
+
+impl forbear::Outcome for Endless {
+    fn wants_peek(&self) -> bool {
+        true
+    }
+
+    async fn peek(self) -> (Self, Option<Bytes>) {
+        std::future::pending().await
+    }
+
+    fn observation<'a>(&'a self, _: Option<&'a [u8]>) -> forbear::Observation<'a> {
+        forbear::Observation::ok()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_success_whose_body_does_not_come_in_time_is_a_timeout() {
+    let (pool, policy) = files();
+    let error = pool.call(&policy).run(|_| async { Endless }).await.expect_err("there is no success without its body");
+    assert!(error.is_exhausted() && error.signal().is_some_and(|signal| signal.timed_out && signal.ambiguous));
+    assert!(error.last().is_none());
+}
+
 // -------------------------------------------------------------------------------------------------------- reqwest
 
 #[cfg(feature = "reqwest")]

@@ -273,6 +273,25 @@ async fn observing_only_neither_retries_nor_holds_but_tells_all() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn observing_only_cuts_nothing_and_spends_nothing() {
+    let forbear = built(engine().observe_only());
+    let pool = openai(&forbear, &["org", "one", "gpt"]);
+    let policy = Policy::interactive(10 * S).attempt_timeout(S).build().expect("a valid policy");
+    let start = Instant::now();
+    let slow = pool.call(&policy).run(|_| async {
+        tokio::time::sleep(60 * S).await;
+        answer(200)
+    });
+    assert!(slow.await.is_ok(), "as it would be without us");
+    assert_eq!(start.elapsed(), 60 * S);
+    // Far more failures than the budget holds: none of them was about to be retried.
+    let provider = Provider::new(vec![answer(500); 500]);
+    for _ in 0..500 {
+        assert!(pool.call(&policy).run(|_| provider.ask()).await.is_err_and(|error| error.is_exhausted()));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn transient_failures_are_retried_within_the_budget_and_throttles_outside_it() {
     let budget = BudgetSettings::default().floor_per_second(0.0).share_of_calls(0.2);
     let forbear = built(engine().gate(Gate::off()).budget(budget));

@@ -82,6 +82,18 @@ pub struct Hold {
     pub shut: Option<Shut>,
 }
 
+impl Hold {
+    /// Whether the head of the queue has nothing to wait for until `deadline`. Where too many are under way one may come
+    /// back at any moment.
+    #[must_use]
+    pub fn is_hopeless(&self, is_head: bool, deadline: Moment) -> bool {
+        match self.shut {
+            Some(shut) => shut.until >= deadline,
+            None => is_head && self.class != LimitClass::Concurrency && self.ask_again >= deadline,
+        }
+    }
+}
+
 /// The gate's state at a moment, for people and gauges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -14,6 +14,7 @@ pub fn bound(policy: &Policy, number: u32) -> Duration {
 }
 
 /// The wait after attempt `number`: uniform in (0, [`bound`]].
+#[inline]
 #[must_use]
 pub fn wait(policy: &Policy, number: u32, dice: &mut impl Dice) -> Duration {
     let bound = bound_nanos(policy, number);
@@ -24,12 +25,23 @@ pub fn wait(policy: &Policy, number: u32, dice: &mut impl Dice) -> Duration {
     })
 }
 
-/// [`bound`] in nanoseconds, which an f64 holds exactly up to 104 days: base and cap are at most hours.
+/// [`bound`] in nanoseconds.
+#[inline]
 fn bound_nanos(policy: &Policy, number: u32) -> u64 {
     let (base, cap) = (policy.base.as_nanos() as u64, policy.cap.as_nanos() as u64);
-    let exponent = i32::try_from(number.saturating_sub(1)).unwrap_or(i32::MAX);
-    let nanos = base as f64 * policy.factor.powi(exponent);
-    if nanos < cap as f64 { nanos as u64 } else { cap }
+    let doublings = number.saturating_sub(1);
+    if policy.factor != 2.0 {
+        return grown(base, policy.factor, doublings).min(cap);
+    }
+    // The usual factor is a shift.
+    if doublings > base.leading_zeros() { cap } else { (base << doublings).min(cap) }
+}
+
+/// base·factor^times. An f64 holds nanoseconds exactly up to 104 days; base and cap are at most hours.
+#[cold]
+fn grown(base: u64, factor: f64, times: u32) -> u64 {
+    // Saturates where it is more than fits.
+    (base as f64 * factor.powi(i32::try_from(times).unwrap_or(i32::MAX))) as u64
 }
 
 #[cfg(test)]
@@ -42,5 +54,17 @@ mod tests {
         let seconds: Vec<f64> = (1..8).map(|n| bound(&policy, n).as_secs_f64()).collect();
         assert_eq!(seconds, [0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0]);
         assert_eq!(bound(&policy, u32::MAX), policy.cap);
+    }
+
+    #[test]
+    fn doubling_by_shift_is_what_the_powers_give() {
+        for (base, cap) in [(1, 86_400_000), (3, 250), (500, 8_000), (3_600_000, 86_400_000)] {
+            let (base, cap) = (Duration::from_millis(base), Duration::from_millis(cap));
+            let policy = Policy::background(Duration::from_secs(1_000)).base(base).cap(cap).build().expect("valid");
+            for number in (1..80).chain([200, u32::MAX]) {
+                let power = grown(base.as_nanos() as u64, 2.0, number - 1).min(cap.as_nanos() as u64);
+                assert_eq!(bound(&policy, number).as_nanos() as u64, power, "{base:?} {cap:?} {number}");
+            }
+        }
     }
 }

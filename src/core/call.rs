@@ -34,7 +34,7 @@ pub struct AttemptPlan {
     pub number: u32,
     /// When it is cut: the attempt timeout or the deadline, whichever comes first.
     pub cut: Moment,
-    /// The source of the longest single wait since the attempt before.
+    /// The source of the longest single wait since the attempt before; `none` where every wait was under a millisecond.
     pub delay_source: DelaySource,
 }
 
@@ -148,11 +148,28 @@ impl Call {
         decide(policy, Standing::new(self.attempts, self.deadline(policy), gated), &self.failure, now, dice, budget)
     }
 
-    /// The end of a call that the gate turned away; `class` is what the pool is shut for, `retry_at` when to come back.
+    /// The same for a call that makes no other attempt, whatever its policy allows: never [`Decision::Again`].
+    pub(crate) fn end_only_attempt(&self, policy: &Policy, now: Moment, dice: &mut impl Dice) -> Decision {
+        let standing = Standing::new(self.attempts.max(policy.attempts), self.deadline(policy), false);
+        decide(policy, standing, &self.failure, now, dice, &mut || false)
+    }
+
+    /// The end of a call that the gate did not let in by `now`. `class` is what the pool is shut for, `retry_at` when to
+    /// come back. Where it waited until its deadline, it is that which ended it.
     #[must_use]
-    pub fn refused(&self, refusal: Refusal, class: LimitClass, retry_at: Option<Moment>) -> GiveUp {
-        let (outcome, source) = (CallOutcome::GateRefused, DelaySource::Gate);
-        GiveUp { outcome, class, source, retry_at, refusal: Some(refusal) }
+    pub fn refused(
+        &self,
+        policy: &Policy,
+        now: Moment,
+        refusal: Refusal,
+        class: LimitClass,
+        retry_at: Option<Moment>,
+    ) -> GiveUp {
+        let source = DelaySource::Gate;
+        if refusal == Refusal::Deadline && now >= self.deadline(policy) {
+            return GiveUp { outcome: CallOutcome::DeadlineExceeded, class, source, retry_at, refusal: None };
+        }
+        GiveUp { outcome: CallOutcome::GateRefused, class, source, retry_at, refusal: Some(refusal) }
     }
 
     /// The end of a call whose deadline came while it waited or slept.

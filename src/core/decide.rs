@@ -172,7 +172,8 @@ impl Standing {
 ///
 /// The order is: success; never retryable; daily and spend (at once, without another request); ambiguous; attempts; the
 /// header cap; the deadline, compared before anybody sleeps; the budget. A wait is never zero, never ends before the
-/// stated delay (unless clamped by explicit choice) and never reaches the deadline.
+/// stated delay (unless clamped by explicit choice) and never reaches the deadline. Jitter on a stated delay only adds.
+#[inline]
 pub fn decide(
     policy: &Policy,
     standing: Standing,
@@ -188,12 +189,13 @@ pub fn decide(
         let cut = GiveUp { outcome: CallOutcome::DeadlineExceeded, class: signal.class, ..GiveUp::not_retryable() };
         return Decision::GiveUp(cut);
     }
-    let heeded = signal.stated.as_ref().filter(|_| policy.manners.honour_header);
-    let stated = heeded.map(|stated| stated.delay);
-    let source = heeded.map_or(DelaySource::Curve, |stated| stated.part.into());
-    let retry_at = stated.map(|delay| now.after(delay));
-    let give_up =
-        |outcome, source| Decision::GiveUp(GiveUp { outcome, class: signal.class, source, retry_at, refusal: None });
+    let stated = signal.stated.as_ref().filter(|_| policy.manners.honour_header);
+    let source = stated.map_or(DelaySource::Curve, |stated| stated.part.into());
+    let stated = stated.map(|stated| stated.delay);
+    let give_up = |outcome, source| {
+        let retry_at = stated.map(|delay| now.after(delay));
+        Decision::GiveUp(GiveUp { outcome, class: signal.class, source, retry_at, refusal: None })
+    };
 
     match signal.class {
         LimitClass::Spend => return give_up(CallOutcome::SpendLimit, DelaySource::None),
@@ -209,28 +211,19 @@ pub fn decide(
         return give_up(CallOutcome::AttemptsExhausted, DelaySource::None);
     }
 
-    // The raw value is compared with the cap before any jitter: otherwise a huge wait sometimes slips under it.
-    let over_cap = stated.is_some_and(|delay| delay > policy.header_cap);
-    let clamped = over_cap && policy.on_over_cap == OnOverCap::Clamp && !standing.gated;
-    if over_cap && !clamped {
-        return give_up(CallOutcome::StatedDelayTooLong, source);
-    }
-    let floor = if clamped { policy.header_cap } else { stated.unwrap_or_default() };
-    let jitter = match stated {
-        // Behind a gate the gate's pacing is the jitter; but a wait is never zero.
-        Some(delay) if standing.gated && !delay.is_zero() => Duration::ZERO,
-        // Jitter on a stated delay only adds, and only as much as the deadline leaves.
-        Some(_) => {
-            let room = now.after(floor).until(standing.deadline).saturating_sub(Duration::from_nanos(1));
-            dice.within(room.min(match policy.manners.jitter_on_header {
-                HeaderJitter::Curve => backoff::bound(policy, standing.attempts),
-                HeaderJitter::Second => Duration::from_secs(1),
-                HeaderJitter::None => Duration::from_nanos(1),
-            }))
+    let (delay, clamped) = match stated {
+        None => (backoff::wait(policy, standing.attempts, dice), false),
+        Some(stated) => {
+            // The raw value is compared with the cap before any jitter: otherwise a huge wait sometimes slips under it.
+            let over_cap = stated > policy.header_cap;
+            let clamped = over_cap && policy.on_over_cap == OnOverCap::Clamp && !standing.gated;
+            if over_cap && !clamped {
+                return give_up(CallOutcome::StatedDelayTooLong, source);
+            }
+            let floor = if clamped { policy.header_cap } else { stated };
+            (floor.saturating_add(jitter_on(floor, stated, policy, standing, now, dice)), clamped)
         }
-        None => backoff::wait(policy, standing.attempts, dice),
     };
-    let delay = floor.saturating_add(jitter);
     let at = now.after(delay);
     if at >= standing.deadline || delay.is_zero() {
         return give_up(CallOutcome::DeadlineExceeded, source);
@@ -239,6 +232,28 @@ pub fn decide(
         return give_up(CallOutcome::RetryBudget, DelaySource::None);
     }
     Decision::Again(Wait { at, delay, source, stated, clamped })
+}
+
+/// What is added to a wait that the provider stated, of which at least `floor` is waited.
+fn jitter_on(
+    floor: Duration,
+    stated: Duration,
+    policy: &Policy,
+    standing: Standing,
+    now: Moment,
+    dice: &mut impl Dice,
+) -> Duration {
+    // Behind a gate the gate's pacing is the jitter; but a wait is never zero.
+    if standing.gated && !stated.is_zero() {
+        return Duration::ZERO;
+    }
+    // Only as much as the deadline leaves.
+    let room = now.after(floor).until(standing.deadline).saturating_sub(Duration::from_nanos(1));
+    dice.within(room.min(match policy.manners.jitter_on_header {
+        HeaderJitter::Curve => backoff::bound(policy, standing.attempts),
+        HeaderJitter::Second => Duration::from_secs(1),
+        HeaderJitter::None => Duration::from_nanos(1),
+    }))
 }
 
 #[cfg(test)]

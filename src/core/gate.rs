@@ -5,6 +5,8 @@
 //!
 //! Beside the three states a pool may have learned how many requests may be under way: that holds calls in any of them.
 
+mod hear;
+
 use std::time::Duration;
 
 pub use crate::core::admission::{Admission, Ask, Hold, Look, Pass};
@@ -61,6 +63,10 @@ pub struct Gate {
     state: State,
     round: u32,
     strikes: u32,
+    /// Strikes ever counted; wraps. Unlike `strikes` it is never set back.
+    bursts: u32,
+    /// A probe reopened the pool before its end, and nobody asked yet.
+    reopened_early: bool,
     last_shut: Option<Moment>,
     last_throttle: Moment,
     floor: Duration,
@@ -85,6 +91,8 @@ impl Gate {
             state: State::Flowing,
             round: 0,
             strikes: 0,
+            bursts: 0,
+            reopened_early: false,
             last_shut: None,
             last_throttle: Moment::START,
             floor,
@@ -164,6 +172,18 @@ impl Gate {
         self.strikes
     }
 
+    /// Strikes ever counted here, wrapping: whether it moved tells a new burst from more of the same.
+    #[must_use]
+    pub const fn bursts(&self) -> u32 {
+        self.bursts
+    }
+
+    /// Whether a probe reopened the pool before its end since this was last asked: news for others who hold it shut.
+    #[must_use]
+    pub const fn take_reopened_early(&mut self) -> bool {
+        std::mem::replace(&mut self.reopened_early, false)
+    }
+
     /// The state at `now`.
     #[must_use]
     pub fn look(&mut self, now: Moment, dice: &mut impl Dice) -> Look {
@@ -190,20 +210,24 @@ impl Gate {
         self.patience.took(took);
     }
 
-    /// Whether a call that arrived then, with this deadline, has too little left to be worth an attempt.
-    #[must_use]
-    pub fn is_too_late(&self, arrived: Moment, deadline: Moment, now: Moment) -> bool {
-        self.patience.is_too_late(arrived, deadline, now)
+    /// Hears that a request that was let in was cut after this time, by its call's deadline or timeout.
+    pub fn was_cut(&mut self, after: Duration) {
+        self.patience.was_cut(after);
     }
 
-    /// When a call with so many waiting before it will have come so far that it has too little left, if that can be told:
-    /// how much too late that is. For a caller it is better to be refused now than then.
+    /// The last moment at which a call that arrived then, with this deadline, is worth an attempt: after it there is less
+    /// time left than most attempts take.
     #[must_use]
-    pub fn comes_too_late_by(&self, ahead: usize, arrived: Moment, deadline: Moment, now: Moment) -> Option<Duration> {
+    pub fn latest_start(&self, arrived: Moment, deadline: Moment) -> Moment {
+        self.patience.latest(arrived, deadline)
+    }
+
+    /// By how much the turn of a call with so many waiting before it comes after `latest`, if it does and that can be told.
+    /// For the caller it is better to be refused now than then.
+    #[must_use]
+    pub fn comes_too_late_by(&self, ahead: usize, latest: Moment, now: Moment) -> Option<Duration> {
         let State::Paced(pace, _) = &self.state else { return None };
-        let turn = now.after(pace.expected_wait(ahead, now)?);
-        let latest = arrived.until(deadline).saturating_sub(self.patience.least(arrived.until(deadline)));
-        let late = arrived.after(latest).until(turn);
+        let late = latest.until(now.after(pace.expected_wait(ahead, now)?));
         (!late.is_zero()).then_some(late)
     }
 
@@ -316,6 +340,7 @@ impl Gate {
         let probe_failed = self.is_probe_out(pass);
         if new_round || probe_failed {
             self.strikes = self.strikes.saturating_add(1);
+            self.bursts = self.bursts.wrapping_add(1);
         }
         let learned = self.release.as_ref().and_then(|release| self.supply.serves_again(release));
         let news = Guess { floor: self.floor, strikes: self.strikes, learned }.news(signal, now);
@@ -400,7 +425,8 @@ impl Gate {
     /// Hears that a request sent under `pass` came back neither throttled nor as a success, or not at all: a probe that
     /// says nothing is given back.
     pub fn unknown(&mut self, pass: Pass, now: Moment) {
-        if let (true, State::Shut { probe: probe @ Probe::SentAt(_), .. }) = (pass.probe, &mut self.state) {
+        let is_out = pass.probe && self.is_probe_out(pass);
+        if let (true, State::Shut { probe, .. }) = (is_out, &mut self.state) {
             *probe = Probe::DueAt(now);
         }
     }
@@ -411,6 +437,7 @@ impl Gate {
         let reopens = pass.probe && self.is_probe_out(pass);
         if reopens {
             self.reopen(now, dice);
+            self.reopened_early = true;
         }
         reopens
     }
@@ -443,6 +470,7 @@ impl Gate {
             let reopens_at = probe_good.map_or(shut.until, |good| good.min(shut.until));
             if now >= reopens_at {
                 self.stated = None;
+                self.reopened_early = reopens_at < shut.until;
                 self.state = State::Paced(self.pace(reopens_at, shut.class, dice), shut.class);
             }
         }

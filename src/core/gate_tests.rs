@@ -221,3 +221,220 @@ fn what_was_stated_before_the_pool_reopened_is_forgotten() {
         assert_eq!(shut.until, at(315.0));
     }
 }
+
+fn concurrency() -> Signal {
+    Signal::throttle(LimitClass::Concurrency)
+}
+
+fn passes(gate: &mut Gate, in_flight: u32, seconds: f64) -> bool {
+    let ask = Ask::at(at(seconds)).with_in_flight(in_flight);
+    matches!(gate.peek_for(ask, &mut SeededDice::new(1)), Admission::Pass(_))
+}
+
+#[test]
+fn a_concurrency_throttle_lowers_the_number_in_flight_and_shuts_nothing() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    assert_eq!(gate.throttled_among(9, pass, &concurrency(), at(0.1), &mut dice), None);
+    assert_eq!((gate.in_flight_limit(), gate.strikes()), (Some(8), 0));
+    assert!(passes(&mut gate, 7, 0.2) && !passes(&mut gate, 8, 0.2));
+    let Admission::Hold(hold) = gate.peek_for(Ask::at(at(0.2)).with_in_flight(8), &mut dice) else { panic!("full") };
+    assert_eq!((hold.class, hold.shut), (LimitClass::Concurrency, None));
+    assert_ne!(gate.look(at(0.2), &mut dice), Look::Flowing, "calls must ask");
+}
+
+#[test]
+fn the_number_in_flight_grows_back_while_nobody_is_throttled_for_it() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled_among(4, pass, &concurrency(), at(0.1), &mut dice);
+    let in_flight = (1..40).fold(0, |in_flight, second| {
+        let seconds = f64::from(second);
+        (in_flight..).find(|in_flight| !passes(&mut gate, *in_flight, seconds)).expect("it is limited")
+    });
+    assert_eq!(in_flight, 10, "three, and one more every five seconds");
+}
+
+#[test]
+fn a_number_in_flight_that_held_nobody_for_long_is_forgotten() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled_among(4, pass, &concurrency(), at(0.1), &mut dice);
+    assert_eq!(gate.look(at(301.0), &mut dice), Look::Flowing);
+    assert_eq!(gate.in_flight_limit(), None);
+}
+
+#[test]
+fn a_probe_that_meets_too_many_under_way_is_given_back() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled(pass, &Signal::throttle(LimitClass::Spend), at(0.0), &mut dice);
+    let probe = pass_of(gate.take(at(300.0), &mut dice));
+    let _ = gate.throttled_among(5, probe, &concurrency(), at(300.1), &mut dice);
+    assert!(pass_of(gate.take(at(300.2), &mut dice)).probe);
+    assert!(shut_of(&mut gate, at(301.0)).is_some());
+}
+
+#[test]
+fn dropping_the_probe_of_an_earlier_round_frees_no_second_one() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled(pass, &Signal::throttle(LimitClass::Daily), at(0.0), &mut dice);
+    let stale = pass_of(gate.take(at(300.0), &mut dice));
+    // Good for 1.5 s, so the pool reopens, and is shut again; its new probe is out.
+    let next = pass_of(gate.take(at(303.0), &mut dice));
+    let _ = gate.throttled(next, &Signal::throttle(LimitClass::Daily), at(303.1), &mut dice);
+    let probe = pass_of(gate.take(at(603.2), &mut dice));
+    assert!(probe.probe);
+    gate.unknown(stale, at(603.3));
+    assert!(matches!(gate.take(at(603.4), &mut dice), Admission::Hold(_)), "one probe, not two");
+}
+
+#[test]
+fn calls_that_take_a_minute_do_not_hold_up_those_behind_them() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled(pass, &stating(LimitClass::RequestRate, 5.0), at(0.0), &mut dice);
+    // Nobody tells of any success: the answers are not there yet.
+    let passed = (0..2_000)
+        .filter(|tick| matches!(gate.take(at(5.0 + f64::from(*tick) / 100.0), &mut dice), Admission::Pass(_)));
+    assert!(passed.count() > 300, "twice as many each second");
+}
+
+#[test]
+fn a_slow_start_does_not_begin_above_a_small_known_quota() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    gate.know_limit(Dimension::Requests, 6, Duration::from_secs(60), 1);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled(pass, &Signal::throttle(LimitClass::RequestRate), at(0.0), &mut dice);
+    let mut passed = (0..1_000)
+        .filter(|tick| matches!(gate.take(at(1.0 + f64::from(*tick) / 100.0), &mut dice), Admission::Pass(_)));
+    assert_eq!(passed.by_ref().count(), 1, "one in the first ten seconds, as six a minute grant");
+}
+
+#[test]
+fn an_overload_is_let_back_in_carefully_however_large_the_quota_is() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    gate.know_limit(Dimension::Requests, 60_000, Duration::from_secs(60), 1);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled(pass, &Signal::throttle(LimitClass::Overload), at(0.0), &mut dice);
+    let passed = (0..1_000)
+        .filter(|tick| matches!(gate.take(at(1.0 + f64::from(*tick) / 1_000.0), &mut dice), Admission::Pass(_)));
+    assert!(passed.count() <= 6, "four a second to begin with");
+}
+
+#[test]
+fn a_cold_start_paces_before_anything_was_throttled_and_saves_a_second_of_slots() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    gate.know_limit(Dimension::Requests, 600, Duration::from_secs(60), 1);
+    gate.start_cold(at(0.0));
+    let mut passes_at = |seconds| {
+        std::iter::repeat_with(|| gate.take(at(seconds), &mut dice))
+            .take_while(|admission| matches!(admission, Admission::Pass(_)))
+            .count()
+    };
+    assert_eq!(passes_at(0.0), 1);
+    assert_eq!(passes_at(0.1), 1);
+    assert_eq!(passes_at(100.0), 10, "ten a second, and not the thousand of a hundred seconds");
+}
+
+#[test]
+fn a_cold_pool_is_paced_again_after_a_shut() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    gate.know_limit(Dimension::Requests, 600, Duration::from_secs(60), 1);
+    gate.start_cold(at(0.0));
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled(pass, &stating(LimitClass::RequestRate, 5.0), at(0.1), &mut dice);
+    for seconds in [6.0, 100.0, 1_000.0] {
+        assert!(matches!(gate.look(at(seconds), &mut dice), Look::Paced(_)), "{seconds} s");
+    }
+}
+
+#[test]
+fn a_pool_short_of_tokens_is_paced_by_tokens() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    gate.know_limit(Dimension::Tokens, 6_000, Duration::from_secs(60), 1);
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    let _ = gate.throttled(pass, &stating(LimitClass::TokenThroughput, 5.0), at(0.0), &mut dice);
+    let estimate = Some(Estimate::input(700).output(300));
+    let mut passed = Vec::new();
+    for tick in 0..4_000 {
+        let now = at(5.0 + f64::from(tick) / 100.0);
+        if let Admission::Pass(_) = gate.take_for(Ask::at(now).with_estimate(estimate), &mut dice) {
+            passed.push(now);
+        }
+    }
+    assert_eq!(passed.len(), 4, "a thousand tokens are ten seconds' worth");
+    // It used less than was expected: the next need not wait as long.
+    let last = passed[3];
+    gate.settle(estimate, TokenKind::Input, 200, last);
+    let Admission::Hold(hold) = gate.peek(last, &mut dice) else { panic!("paid for at once") };
+    assert!(last.until(hold.ask_again) <= Duration::from_secs(5), "{:?}", last.until(hold.ask_again));
+}
+
+#[test]
+fn a_call_with_less_time_than_attempts_take_is_not_worth_one() {
+    let mut gate = Gate::new(S);
+    assert_eq!(gate.latest_start(at(0.0), at(60.0)), at(58.5), "in less not even a refusal is heard of");
+    (0..50).for_each(|_| gate.went_well(Duration::from_secs(10)));
+    let latest = gate.latest_start(at(0.0), at(60.0));
+    assert!((at(49.0)..at(50.1)).contains(&latest), "{latest:?}");
+    assert_eq!(gate.latest_start(at(0.0), at(8.0)), at(4.0), "at most half of its time is asked for");
+}
+
+#[test]
+fn a_call_whose_turn_comes_too_late_is_told_by_how_much() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    gate.know_limit(Dimension::Requests, 60, Duration::from_secs(60), 1);
+    assert_eq!(gate.comes_too_late_by(1_000, at(10.0), at(0.0)), None, "it flows");
+    gate.start_cold(at(0.0));
+    let _ = pass_of(gate.take(at(0.0), &mut dice));
+    assert_eq!(gate.comes_too_late_by(8, at(10.0), at(0.0)), None);
+    assert_eq!(gate.comes_too_late_by(12, at(10.0), at(0.0)), Some(Duration::from_secs(3)));
+}
+
+#[test]
+fn what_others_leave_of_a_window_is_for_those_who_still_wait() {
+    let mut dice = SeededDice::new(1);
+    let mut gate = Gate::new(S);
+    let minute = Duration::from_secs(60);
+    gate.know_limit(Dimension::Requests, 50, minute, 10);
+    let quotas = |left, reset| {
+        let mut quotas = Quotas::default();
+        let reading = quotas.entry(Dimension::Requests, crate::core::signal::QuotaWindow::Minute).expect("room");
+        (reading.limit, reading.remaining) = (Some(50), Some(left));
+        reading.reset = Some(Duration::from_secs(reset));
+        quotas
+    };
+    let pass = pass_of(gate.take(at(0.0), &mut dice));
+    // Whole again with its next request: a window.
+    let throttle = stating(LimitClass::RequestRate, 30.0);
+    let _ = gate.read(&quotas(0, 30), &throttle, at(0.1), &mut dice);
+    let _ = gate.throttled(pass, &throttle, at(0.1), &mut dice);
+    let mut taken = 0;
+    let mut take_until = |gate: &mut Gate, from: f64, until: f64| {
+        let mut now = from;
+        while now < until {
+            taken += u32::from(matches!(gate.take(at(now), &mut dice), Admission::Pass(_)));
+            now += 0.01;
+        }
+        taken
+    };
+    assert_eq!(take_until(&mut gate, 30.0, 33.0), 5, "its tenth");
+    // Five of ten processes have finished: half of the window is left, and a fifth of what was used was ours.
+    let sooner = gate.read(&quotas(25, 56), &Signal::success(), at(33.0), &mut SeededDice::new(2));
+    assert!(sooner, "those who wait must hear of it");
+    assert_eq!(take_until(&mut gate, 33.0, 60.0), 10);
+}

@@ -39,6 +39,12 @@ impl Patience {
         self.seen = self.seen.saturating_add(1);
     }
 
+    /// Hears that an attempt was cut after this time: it would have taken longer, nobody knows how much. Without it only
+    /// the short ones would be heard of, and calls would be let in with ever less time.
+    pub(super) fn was_cut(&mut self, after: Duration) {
+        self.took(after.max(self.usual) * 2);
+    }
+
     /// How long most attempts take, if enough were seen.
     pub(super) fn usual(&self) -> Option<Duration> {
         (self.seen >= ENOUGH).then(|| self.usual + self.spread)
@@ -50,9 +56,10 @@ impl Patience {
         self.usual().map_or(HEARS_NOTHING.min(given / 8), |usual| usual.min(given / 2))
     }
 
-    /// Whether a call that arrived then, with this deadline, has too little left.
-    pub(super) fn is_too_late(&self, arrived: Moment, deadline: Moment, now: Moment) -> bool {
-        now.until(deadline) < self.least(arrived.until(deadline))
+    /// The last moment at which a call that arrived then, with this deadline, is worth an attempt.
+    pub(super) fn latest(&self, arrived: Moment, deadline: Moment) -> Moment {
+        let given = arrived.until(deadline);
+        arrived.after(given.saturating_sub(self.least(given)))
     }
 }
 
@@ -84,10 +91,16 @@ mod tests {
     }
 
     #[test]
-    fn a_call_with_less_left_is_too_late() {
-        let patience = after(&[4; 60]);
+    fn attempts_that_were_cut_ask_for_more_time() {
+        let mut patience = after(&[2; 30]);
+        (0..10).for_each(|_| patience.was_cut(S * 2));
+        assert!(patience.least(S * 60) > S * 4);
+    }
+
+    #[test]
+    fn a_call_has_to_begin_while_there_is_time_for_an_attempt() {
         let at = |seconds| Moment::since_start(S * seconds);
-        assert!(!patience.is_too_late(at(0), at(15), at(10)));
-        assert!(patience.is_too_late(at(0), at(15), at(12)));
+        let latest = after(&[4; 60]).latest(at(100), at(115));
+        assert!(at(110) < latest && latest < at(112), "{latest:?}");
     }
 }

@@ -15,6 +15,7 @@ pub mod tokens;
 pub mod verdict;
 mod wait;
 
+use std::cell::Cell;
 use std::fmt;
 use std::time::Duration;
 
@@ -168,18 +169,21 @@ impl Table {
             _ => return self.read_bare(observation).into(),
         };
         let body = observation.body.filter(|_| status >= 400 || (200..300).contains(&status));
-        let asked = Asked { table: self.rules, user: self.user_rules };
-        let mut seen = match observation.headers {
-            Some(map) => Seen::read(self.headers, map, (status >= 400 || body.is_some()).then_some(asked)),
-            None => Seen::default(),
+        let mut seen = Seen::default();
+        if let Some(map) = observation.headers {
+            let asked = Asked { table: self.rules, user: self.user_rules, body: body.is_some() };
+            seen.read(self.headers, map, (status >= 400 || body.is_some()).then_some(asked));
+        }
+        let sent = Cell::new(None);
+        let at_sending = |seen: &Seen<'_>| {
+            let known = sent.get().unwrap_or_else(|| seen.date().unwrap_or_else(wall));
+            sent.set(Some(known));
+            known
         };
-        let sent = seen.date;
-        let at_sending = || sent.unwrap_or_else(wall);
-        let mut now: &dyn Fn() -> WallTime = &at_sending;
-        let quotas = seen.quotas(self.headers, now);
-        let succeeded = Signal { status: Some(status), ..Signal::success() };
+        let mut reading = Reading::from(Signal { status: Some(status), ..Signal::success() });
+        seen.enter(self.headers, &|| at_sending(&seen), &mut reading.quotas);
         if status < 400 && body.is_none() {
-            return Reading { signal: succeeded, quotas };
+            return reading;
         }
 
         let mut facts = Facts::default();
@@ -187,17 +191,18 @@ impl Table {
             (self.read_body)(self, observation.headers, body, seen.stream, &mut facts);
         }
         if status < 400 && !facts.is_error() && !observation.in_stream {
-            return Reading { signal: succeeded, quotas };
+            return reading;
         }
         if observation.in_stream || status < 400 && (seen.stream || facts.in_stream) {
             // These headers were sent before the error and say nothing of it.
             seen = Seen::default();
-            now = wall;
+            sent.set(None);
         }
         let judgement = judge(self, status, &seen, &facts);
-        let stated = wait::stated(self, &seen, &facts, &judgement, now);
+        let stated = wait::stated(self, &seen, &facts, &judgement, &|| at_sending(&seen));
         let unreadable = self.drift(&judgement, stated, seen.refused_wait, facts.any);
-        Reading { signal: failed(status, &judgement, stated, unreadable), quotas }
+        reading.signal = failed(status, &judgement, stated, unreadable);
+        reading
     }
 
     /// What an observation means of which at most the status counts: no answer, or one without headers and body. Costs a
@@ -218,6 +223,7 @@ impl Table {
 
     /// The part of a throttle that should have stated delay or class and could not be read. `refused_wait`: a header held
     /// a wait that could not be read; `in_body`: there was a body to look at.
+    #[inline]
     fn drift(
         &self,
         judged: &Judgement,

@@ -21,9 +21,10 @@
 
 mod check;
 mod finding;
+mod human;
 mod layer;
 mod reach;
-mod span;
+mod reasons;
 mod suggest;
 
 use std::time::Duration;
@@ -33,9 +34,10 @@ use crate::core::setting::InvalidSetting;
 
 pub use check::Check;
 pub use finding::{Finding, FindingKind, Severity};
+pub use human::HumanDuration;
 pub use layer::{Jitter, RetryLayer, StatedWaits};
 pub use reach::Reach;
-pub use span::Span;
+pub use reasons::Reason;
 pub use suggest::{ForWindow, Suggestion};
 
 impl Policy {

@@ -23,6 +23,12 @@ pub(crate) fn process(replicas: Option<u32>, visit: Visit<'_>) {
     }
 }
 
+/// Whether the shared store is relied on.
+#[cfg(feature = "redis")]
+pub(crate) fn store(is_up: bool, visit: Visit<'_>) {
+    visit(Sample::new(Metric::StoreUp, None, &[], f64::from(u8::from(is_up))));
+}
+
 /// How a pool's gate works and what it does now.
 pub(crate) fn gate(labels: &PoolLabels, mode: &str, look: Look, now: Moment, wall: WallTime, visit: Visit<'_>) {
     let labels = Some(labels);

@@ -28,7 +28,8 @@ pub trait Sink: Send + Sync + 'static {
     }
 }
 
-/// Hears the events of one pool, or of the process. Called inline by calls: it must not block and should not allocate.
+/// Hears the events of one pool, or of the process. Called inline by calls, from any thread and from several at a time: it
+/// must not block and should not allocate. Events of one call come in order; those of different calls as they happen.
 pub trait Listener: Send + Sync {
     /// Hears one event.
     fn hear(&self, at: Moment, event: &Event<'_>);
@@ -71,7 +72,16 @@ impl fmt::Display for Sample<'_> {
     }
 }
 
-/// Something that has gauges.
+/// Something that has gauges: an engine.
+///
+/// ```
+/// use forbear::event::sink::{GaugeSource, Sample};
+/// fn lines(source: &dyn GaugeSource) -> Vec<String> {
+///     let mut lines = Vec::new();
+///     source.sample(&mut |sample: Sample<'_>| lines.push(sample.to_string()));
+///     lines
+/// }
+/// ```
 pub trait GaugeSource: Send + Sync {
     /// Hands every current value to `visit`.
     fn sample(&self, visit: &mut dyn FnMut(Sample<'_>));

@@ -29,6 +29,7 @@ impl<T> Slots<T> {
     }
 
     /// What stands at the place of `series`, if anything does.
+    #[inline]
     pub(crate) fn get(&self, series: SeriesId) -> Option<&T> {
         let index = series.index();
         self.0[index / BLOCK].get()?[index % BLOCK].get()

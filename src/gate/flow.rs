@@ -126,6 +126,11 @@ impl Flow {
         self.word.fetch_or(WATCHED, Ordering::AcqRel);
     }
 
+    /// Nobody waits any more for requests to come back.
+    pub(super) fn unwatch(&self) {
+        self.word.fetch_and(!WATCHED, Ordering::AcqRel);
+    }
+
     /// Whether attempts must look whether their place was taken over.
     pub(super) fn mark_handed_over(&self, any: bool) {
         if any {

@@ -3,6 +3,8 @@
 //! There is no spawned task: waiters share a timer that wakes the queue itself, and whoever leaves sets it for the next.
 
 pub(crate) mod drain;
+#[cfg(feature = "redis")]
+mod fleet;
 mod flow;
 mod handed;
 mod level;
@@ -22,6 +24,9 @@ pub(crate) use node::{Node, Trunk};
 pub(crate) use permit::{OwnedPermit, Permit};
 pub(crate) use turn::{Refused, Turn};
 
+#[cfg(feature = "redis")]
+use crate::store::redis::RedisOptions;
+
 /// How calls of one process hold each other back.
 ///
 /// ```
@@ -29,16 +34,18 @@ pub(crate) use turn::{Refused, Turn};
 /// let forbear = Forbear::builder().gate(Gate::local()).build()?;
 /// # Ok::<(), forbear::InvalidSetting>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gate {
     mode: Mode,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Mode {
     Off,
     #[default]
     Local,
+    #[cfg(feature = "redis")]
+    News(Box<RedisOptions>),
 }
 
 impl Gate {
@@ -54,18 +61,39 @@ impl Gate {
         Self { mode: Mode::Local }
     }
 
+    /// One gate per pool in this process, and news of every throttle from and to the other replicas over Redis or Valkey.
+    ///
+    /// No call ever waits for Redis, and none is made on the way of a call that passes: without it each process is as safe
+    /// as with [`Gate::local`]. The engine has to be built inside a tokio runtime, which carries the news.
+    #[cfg(feature = "redis")]
+    #[must_use]
+    pub fn redis(options: RedisOptions) -> Self {
+        Self { mode: Mode::News(Box::new(options)) }
+    }
+
+    /// What connects it with other replicas.
+    #[cfg(feature = "redis")]
+    pub(crate) fn redis_options(&self) -> Option<&RedisOptions> {
+        match &self.mode {
+            Mode::News(options) => Some(options),
+            Mode::Off | Mode::Local => None,
+        }
+    }
+
     /// Whether calls are held at all.
     #[must_use]
-    pub const fn is_on(self) -> bool {
-        matches!(self.mode, Mode::Local)
+    pub const fn is_on(&self) -> bool {
+        !matches!(self.mode, Mode::Off)
     }
 
     /// The mode as it stands in labels.
     #[must_use]
-    pub const fn as_str(self) -> &'static str {
+    pub const fn as_str(&self) -> &'static str {
         match self.mode {
             Mode::Off => "off",
             Mode::Local => "local",
+            #[cfg(feature = "redis")]
+            Mode::News(_) => "news",
         }
     }
 }

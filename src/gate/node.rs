@@ -1,20 +1,26 @@
 //! One level of a pool's path, with the state machine of its gate.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
 use crate::clock::{Clock, SharedDice};
-use crate::core::gate::{Admission, Gate as Core, Hold, Look, Pass};
+use crate::core::estimate::Estimate;
+use crate::core::gate::{Admission, Ask, Gate as Core, Hold, Look, Pass};
 use crate::core::merge::Shut;
 use crate::core::moment::Moment;
-use crate::core::signal::{LimitClass, Quotas, Signal};
+use crate::core::signal::{LimitClass, Quotas, Signal, TokenKind};
 use crate::event::sink::Listener;
 use crate::event::{Event, GateState, PoolLabels};
+#[cfg(feature = "redis")]
+use crate::gate::fleet::FleetLink;
 use crate::gate::level::{DEEPEST, Level};
 use crate::gate::queue::Queue;
+use crate::gate::sync::MutexGuard;
 
 /// What all nodes of an engine share.
 #[derive(Debug)]
@@ -63,6 +69,9 @@ pub(crate) struct Station {
     /// The state that was told last, as a [`GateState`]. Written under the lock of the state.
     told: AtomicU8,
     pub(super) queue: Queue,
+    /// The way to the other replicas, if there is one.
+    #[cfg(feature = "redis")]
+    pub(super) link: FleetLink,
     /// How many calls may wait here.
     pub(super) queue_limit: AtomicUsize,
     /// Requests let go that were not the first of their call; wraps.
@@ -88,6 +97,8 @@ impl Node {
             listener,
             told: AtomicU8::new(GateState::Flowing as u8),
             queue: Queue::default(),
+            #[cfg(feature = "redis")]
+            link: FleetLink::default(),
             queue_limit: AtomicUsize::new(queue_limit),
             retries: AtomicU32::new(0),
             no_more: Notify::new(),
@@ -132,6 +143,13 @@ impl Node {
         self.flow.in_flight()
     }
 
+    /// Requests under way here and below.
+    fn in_flight_below(&self) -> u32 {
+        let below = Cell::new(self.in_flight());
+        self.each_below(&|node| below.set(below.get().saturating_add(node.in_flight_below())));
+        below.get()
+    }
+
     /// Calls that wait here.
     pub(crate) fn waiting(&self) -> usize {
         self.parts.queue.len()
@@ -141,26 +159,40 @@ impl Node {
     pub(crate) fn look(&self, now: Moment) -> Look {
         let mut core = self.state();
         let look = core.look(now, &mut &self.trunk().dice);
-        let reopened = self.notices(look);
+        let reopened = self.notices(&mut core, look);
         drop(core);
         self.tell_reopened(reopened, now);
         look
     }
 
+    /// How long the path is shut from now, if it is. Whoever only wants to show it changes nothing that is told.
+    pub(crate) fn shut_for(&self, now: Moment) -> Option<Duration> {
+        let shut = |node: &Self| match node.state().look(now, &mut &self.trunk().dice) {
+            Look::Shut(shut) => Some(now.until(shut.until)),
+            Look::Flowing | Look::Paced(_) => None,
+        };
+        self.path().filter_map(shut).max()
+    }
+
     /// Notes the state that was seen under the lock; gives it back where it lets calls in and did not before.
-    fn notices(&self, look: Look) -> Option<GateState> {
+    fn notices(&self, core: &mut Core, look: Look) -> Option<Reopened> {
         let state = match look {
             Look::Flowing => GateState::Flowing,
             Look::Paced(_) => GateState::Paced,
             Look::Shut(_) => GateState::Shut,
         };
         let told = self.parts.told.swap(state as u8, Ordering::Relaxed);
-        (state != GateState::Shut && told != state as u8).then_some(state)
+        let early = core.take_reopened_early();
+        (state != GateState::Shut && told != state as u8).then_some(Reopened { state, early })
     }
 
     /// Tells, outside of all locks, that this level lets calls in again.
-    fn tell_reopened(&self, state: Option<GateState>, now: Moment) {
-        if let Some(state) = state {
+    fn tell_reopened(&self, reopened: Option<Reopened>, now: Moment) {
+        if let Some(Reopened { state, early }) = reopened {
+            #[cfg(feature = "redis")]
+            self.parts.link.tell_reopened(early);
+            #[cfg(not(feature = "redis"))]
+            let _ = early;
             let event = Event::GateReopened { state };
             self.tell(now, &event);
             (self.trunk().log)(self.labels(), &event);
@@ -191,20 +223,27 @@ impl Node {
 
     /// Asks every level of the path; passes only if all let pass, and takes slots only then. The second value has a bit
     /// set for each level (0 = widest) this request is a probe of.
-    pub(super) fn ask(&self, now: Moment, take: bool) -> (Admission, u8) {
+    /// `estimate` is what the request is expected to use.
+    pub(super) fn ask(&self, now: Moment, take: bool, estimate: Estimate) -> (Admission, u8) {
         let dice = &mut &self.trunk().dice;
         let mut states = self.states();
-        let held = states.each().filter_map(|level| match level.peek(now, dice) {
-            Admission::Hold(hold) => Some(hold),
-            Admission::Pass(_) => None,
-        });
+        let ask = |node: &Self, level: &Core| {
+            // Counted only where their number is limited: it is the whole subtree's.
+            let in_flight = level.in_flight_limit().map_or(0, |_| node.in_flight_below());
+            Ask::at(now).with_in_flight(in_flight).with_estimate(Some(estimate))
+        };
+        let held =
+            self.path().zip(states.each()).filter_map(|(node, level)| match level.peek_for(ask(node, level), dice) {
+                Admission::Hold(hold) => Some(hold),
+                Admission::Pass(_) => None,
+            });
         if let Some(hold) = held.reduce(longer) {
             return (Admission::Hold(hold), 0);
         }
         let mut probes = 0;
         if take {
-            for (bit, level) in states.each().enumerate() {
-                if let Admission::Pass(Pass { probe: true, .. }) = level.take(now, dice) {
+            for (bit, (node, level)) in self.path().zip(states.each()).enumerate() {
+                if let Admission::Pass(Pass { probe: true, .. }) = level.take_for(ask(node, level), dice) {
                     probes |= 1 << bit;
                 }
             }
@@ -214,7 +253,7 @@ impl Node {
         for ((node, level), reopened) in self.path().zip(states.each()).zip(&mut reopened) {
             let look = level.look(now, dice);
             all_flow &= look == Look::Flowing;
-            *reopened = node.notices(look);
+            *reopened = node.notices(level, look);
         }
         if all_flow && !self.trunk().is_draining() {
             self.unbar(&states);
@@ -236,8 +275,33 @@ impl Node {
 
     /// Hears that a request of this very level's limit was throttled.
     pub(super) fn throttled(&self, pass: Pass, signal: &Signal, now: Moment) -> Option<Shut> {
+        let in_flight = if signal.class == LimitClass::Concurrency { self.in_flight_below() } else { 1 };
         let mut core = self.state();
-        let shut = core.throttled(pass, signal, now, &mut &self.trunk().dice)?;
+        let bursts = core.bursts();
+        let shut = core.throttled_among(in_flight, pass, signal, now, &mut &self.trunk().dice);
+        if shut.is_none() && signal.class == LimitClass::Concurrency {
+            // Not told: nobody is held who could go.
+            let look = core.look(now, &mut &self.trunk().dice);
+            self.notices(&mut core, look);
+            drop(core);
+            self.bar(&|node| {
+                node.flow.watch();
+                node.parts.queue.wake_head();
+            });
+            return None;
+        }
+        let shut = shut?;
+        let new_burst = core.bursts() != bursts;
+        self.shut(core, shut, now);
+        #[cfg(feature = "redis")]
+        self.parts.link.report(shut, new_burst, now);
+        #[cfg(not(feature = "redis"))]
+        let _ = new_burst;
+        Some(shut)
+    }
+
+    /// Makes every call of the subtree ask, and tells why. `core` holds the shut.
+    pub(super) fn shut(&self, core: MutexGuard<'_, Core>, shut: Shut, now: Moment) {
         let was = self.parts.told.swap(GateState::Shut as u8, Ordering::Relaxed);
         drop(core);
         let until = if shut.is_hard() { Moment::NEVER } else { shut.until };
@@ -247,18 +311,70 @@ impl Node {
         if was != GateState::Shut as u8 {
             (self.trunk().log)(self.labels(), &event);
         }
-        Some(shut)
     }
 
     /// Hears that a probe of this level went well.
     pub(super) fn succeeded(&self, pass: Pass, now: Moment) {
         let mut core = self.state();
         if core.succeeded(pass, now, &mut &self.trunk().dice) {
-            let reopened = self.notices(core.look(now, &mut &self.trunk().dice));
+            let look = core.look(now, &mut &self.trunk().dice);
+            let reopened = self.notices(&mut core, look);
             drop(core);
             self.tell_reopened(reopened, now);
             self.wake_heads();
         }
+    }
+
+    /// Paces this very level's calls by the limits it knows, from now on.
+    pub(crate) fn start_cold(&self, now: Moment) {
+        let mut core = self.state();
+        core.start_cold(now);
+        // Not told: it never was otherwise.
+        let look = core.look(now, &mut &self.trunk().dice);
+        self.notices(&mut core, look);
+        drop(core);
+        self.bar(&|_| {});
+    }
+
+    /// Hears how long a request took that the gate let in and that went well.
+    pub(super) fn went_well(&self, took: Duration) {
+        self.state().went_well(took);
+    }
+
+    /// Hears that a request the gate let in was cut after this time.
+    pub(super) fn was_cut(&self, after: Duration) {
+        self.state().was_cut(after);
+    }
+
+    /// Settles what a request that the gate let in with this estimate used of a side.
+    pub(crate) fn settle(&self, estimate: Estimate, kind: TokenKind, used: u64, now: Moment) {
+        self.path().for_each(|node| node.state().settle(Some(estimate), kind, used, now));
+    }
+
+    /// The last moment at which a call that arrived then, with this deadline, is worth an attempt.
+    pub(super) fn latest_start(&self, arrived: Moment, deadline: Moment) -> Moment {
+        if self.trunk().is_gated() { self.state().latest_start(arrived, deadline) } else { deadline }
+    }
+
+    /// By how much the turn of a call with so many before it would come after `latest`, if it would.
+    pub(super) fn comes_too_late_by(&self, ahead: usize, latest: Moment, now: Moment) -> Option<Duration> {
+        self.state().comes_too_late_by(ahead, latest, now)
+    }
+
+    /// Wakes who waits for a request to come back, where their number is limited. With nobody left who waits for that,
+    /// they come back unheard again.
+    pub(super) fn makes_room(&self) {
+        let mut states = self.states();
+        let mut limited = [false; DEEPEST];
+        for (level, limited) in states.each().zip(&mut limited) {
+            *limited = level.in_flight_limit().is_some();
+        }
+        if !limited.contains(&true) && !self.trunk().is_draining() {
+            // Under the locks: a limit that is learned later watches after this.
+            self.flow.unwatch();
+        }
+        drop(states);
+        self.path().zip(limited).filter(|(_, limited)| *limited).for_each(|(node, _)| node.wake_heads());
     }
 
     /// Hears that a probe of this level said nothing.
@@ -270,10 +386,10 @@ impl Node {
     /// Refuses everybody who waits here, and whoever comes: the engine is draining. From now on requests that come back
     /// are told.
     pub(super) fn drain(&self) {
-        self.flow.watch();
         {
-            // Whoever unbars holds this lock, and has looked whether the engine is draining.
+            // Whoever unbars or stops watching holds this lock, and has looked whether the engine is draining.
             let _state = self.state();
+            self.flow.watch();
             self.flow.bar();
         }
         self.parts.queue.wake_who_cannot_wait(Moment::NEVER);
@@ -298,10 +414,18 @@ impl Node {
         }
     }
 
-    fn wake_heads(&self) {
+    pub(super) fn wake_heads(&self) {
         self.parts.queue.wake_head();
         self.each_below(&|node| node.wake_heads());
     }
+}
+
+/// A level lets calls in again.
+#[derive(Clone, Copy)]
+struct Reopened {
+    state: GateState,
+    /// Before the end that was known: others may still hold it shut.
+    early: bool,
 }
 
 /// Of two holds the one that binds longer; a shut names the reason before a pace does.

@@ -16,6 +16,8 @@ pub(crate) struct Permit<'a> {
     number: u32,
     /// A bit for each level (0 = widest) this request is an unsettled probe of.
     probes: u8,
+    /// Whether the gate was asked for it, and when it gave it: a probe of an earlier round is none any more.
+    let_in: Option<Moment>,
 }
 
 impl<'a> Permit<'a> {
@@ -27,7 +29,7 @@ impl<'a> Permit<'a> {
                 if !first {
                     node.count_retry();
                 }
-                Some(Self { node, number, probes: 0 })
+                Some(Self { node, number, probes: 0, let_in: None })
             }
             Err(barred) => {
                 node.came_back(barred.watched);
@@ -37,12 +39,12 @@ impl<'a> Permit<'a> {
     }
 
     /// A permit the gate gave; `first` of its call.
-    pub(super) fn given(node: &'a Node, probes: u8, first: bool) -> Self {
+    pub(super) fn given(node: &'a Node, probes: u8, first: bool, now: Moment) -> Self {
         let number = node.flow.enter();
         if !first {
             node.count_retry();
         }
-        Self { node, number, probes }
+        Self { node, number, probes, let_in: Some(now) }
     }
 
     /// The request's number.
@@ -64,16 +66,32 @@ impl<'a> Permit<'a> {
         self.probes != 0
     }
 
-    /// Reports a success of the request sent at `sent_at`: what it was a probe of reopens.
+    /// Whether the gate was asked for it: then its success is to be reported.
+    #[inline]
+    pub(crate) fn is_let_in(&self) -> bool {
+        self.let_in.is_some()
+    }
+
+    /// Reports a success of the request sent at `sent_at`, which the gate let in: what it was a probe of reopens, and how
+    /// long it took is noted.
     #[cold]
     pub(crate) fn succeeded(mut self, sent_at: Moment, now: Moment) {
+        self.node.went_well(sent_at.until(now));
         self.settle(sent_at, |node, pass| node.succeeded(pass, now));
+    }
+
+    /// Reports that the request sent at `sent_at`, which the gate let in, was cut.
+    #[cold]
+    pub(crate) fn was_cut(&self, sent_at: Moment, now: Moment) {
+        if self.is_let_in() {
+            self.node.was_cut(sent_at.until(now));
+        }
     }
 
     #[cold]
     fn gone(&mut self) {
         let now = self.node.now();
-        self.settle(now, |node, pass| node.unknown(pass, now));
+        self.settle(self.let_in.unwrap_or(now), |node, pass| node.unknown(pass, now));
     }
 
     fn settle(&mut self, at: Moment, tell: impl Fn(&Node, Pass)) {
@@ -131,6 +149,7 @@ impl Node {
     fn came_back(&self, watched: bool) {
         if watched {
             self.trunk().came_back.notify_waiters();
+            self.makes_room();
         }
     }
 }

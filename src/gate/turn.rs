@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
+use crate::core::estimate::Estimate;
 use crate::core::gate::{Admission, Hold};
 use crate::core::moment::Moment;
 use crate::core::refusal::Refusal;
@@ -34,17 +35,26 @@ pub(crate) struct Refused {
 pub(crate) struct Turn<'a> {
     node: &'a Node,
     arrived: Moment,
+    /// The last moment at which it is worth an attempt.
     deadline: Moment,
     place: Option<Place>,
     may_wait: bool,
     first: bool,
+    estimate: Estimate,
 }
 
 impl<'a> Turn<'a> {
     /// Waits at `node` for a call that arrived at `arrived`, at the latest until `deadline`. `first`: the permit is for
     /// the call's first attempt. Without `may_wait` a call that cannot pass now is refused.
     pub(crate) fn new(node: &'a Node, arrived: Moment, deadline: Moment, may_wait: bool, first: bool) -> Self {
-        Self { node, arrived, deadline, place: None, may_wait, first }
+        let deadline = node.latest_start(arrived, deadline);
+        Self { node, arrived, deadline, place: None, may_wait, first, estimate: Estimate::default() }
+    }
+
+    /// The same for a request that is expected to use so many tokens.
+    pub(crate) fn estimated(mut self, estimate: Option<Estimate>) -> Self {
+        self.estimate = estimate.unwrap_or_default();
+        self
     }
 
     /// Asks the gate from this place: only the head takes a slot, the others learn what is in the way.
@@ -56,20 +66,26 @@ impl<'a> Turn<'a> {
         if self.node.trunk().is_draining() {
             return Err(No::Never(Refused { why: Refusal::Draining, class: LimitClass::None, retry_at: None }));
         }
+        if !self.node.trunk().is_gated() {
+            return Ok(0);
+        }
+        if self.place.is_none()
+            && self.first
+            && let Some(late) = self.node.comes_too_late_by(queue.len(), self.deadline, now)
+        {
+            let (class, retry_at) = (self.node.held_for(), Some(now.after(late)));
+            return Err(No::Never(Refused { why: Refusal::Deadline, class, retry_at }));
+        }
         let is_first = queue.is_first(self.place, self.arrived, !self.first);
         let in_time = now < self.deadline;
-        let (admission, probes) =
-            if self.node.trunk().is_gated() { self.node.ask(now, is_first && in_time) } else { return Ok(0) };
+        let (admission, probes) = self.node.ask(now, is_first && in_time, self.estimate);
         let hold = match admission {
             Admission::Pass(_) if is_first && in_time => return Ok(probes),
             // Somebody is before us, and will see to us when he goes.
             Admission::Pass(_) => Hold { ask_again: now, class: self.node.held_for(), shut: None },
             Admission::Hold(hold) => hold,
         };
-        let hopeless = match hold.shut {
-            Some(shut) => shut.until >= self.deadline,
-            None => is_first && hold.ask_again >= self.deadline,
-        };
+        let hopeless = hold.is_hopeless(is_first, self.deadline);
         let why = match hold.shut {
             Some(shut) if shut.is_hard() => Some(Refusal::Spent),
             _ if hopeless || !in_time => Some(Refusal::Deadline),
@@ -91,7 +107,7 @@ impl<'a> Turn<'a> {
         if !queue.leave(place, self.arrived) {
             return None;
         }
-        let pending = match self.node.ask(now, false).0 {
+        let pending = match self.node.ask(now, false, Estimate::default()).0 {
             Admission::Pass(_) => false,
             Admission::Hold(hold) => queue.wake_head_at(hold.ask_again) == Set::Pending,
         };
@@ -105,7 +121,7 @@ impl<'a> Turn<'a> {
             let hold = match self.ask(queue, now) {
                 Ok(probes) => {
                     woken.extend(self.leave(queue, now));
-                    return Poll::Ready(Ok(Permit::given(node, probes, self.first)));
+                    return Poll::Ready(Ok(Permit::given(node, probes, self.first, now)));
                 }
                 Err(No::Never(refused)) => {
                     woken.extend(self.leave(queue, now));

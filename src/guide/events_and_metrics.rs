@@ -28,8 +28,8 @@
 //! ```
 //!
 //! `forbear::prometheus::install` (feature `prometheus`) serves `/metrics`; `forbear::telemetry::meters` (feature
-//! `telemetry`) speaks to whatever recorder of the `metrics` facade is installed; feature `otlp` pushes over OTLP. All of
-//! them, [`Totals`](crate::event::totals::Totals) included, read one table and cannot disagree.
+//! `telemetry`) speaks to whatever recorder of the `metrics` facade is installed; feature `otlp` pushes over OTLP: set-up is
+//! in [`telemetry`](crate::guide::telemetry). All of them, [`Totals`](crate::event::totals::Totals) included, read one table and cannot disagree.
 //!
 //! # How to read the labels
 //!
@@ -55,8 +55,9 @@
 //! Series are made by what happens: a class that was never hit costs none. Histograms are nearly half of the typical number,
 //! as each bound is a series for each outcome or source; the bounds are few for that reason. More of them, or fewer series:
 //!
-//! - *Finer histograms*: take your own `PrometheusBuilder`, give it the buckets of `forbear::prometheus::buckets`, then
-//!   yours for the metric you want to see closer (`set_buckets_for_metric` with the full name; the last one set holds).
+//! - *Finer histograms*: [a setting](crate::guide::telemetry#finer-histograms). One metric alone: take your own
+//!   `PrometheusBuilder`, give it the buckets of `forbear::prometheus::buckets`, then yours for the metric you want to see
+//!   closer (`set_buckets_for_metric` with the full name; the last one set holds).
 //! - *Without the waits' shape*: drop `forbear_delay_seconds_bucket` and `forbear_gate_wait_seconds_bucket`; sum and count
 //!   still give the mean.
 //! - *Without what a policy sets*: drop `forbear_policy_parameter`; the advice then cannot name the number to change.

@@ -12,6 +12,8 @@
 //! * **Shut**: nobody passes before the end. A call whose deadline comes first is refused at once and told when to come back.
 //! * **Paced**: calls pass one slot after another, in the order in which they arrived.
 //!
+//! Beside them a pool may have learned how many requests may be under way: then the next passes when one comes back.
+//!
 //! Never "open": to readers of circuit breakers that means tripped.
 //!
 //! # What shuts what
@@ -20,7 +22,7 @@
 //! |---|---|---|
 //! | `request_rate`, `token_throughput`, `unknown` | as stated, at least 1 s, at most 1 h; else a guess from 1 s, doubling with each strike, to 60 s | paced |
 //! | `overload` | as stated; else a guess to at most 30 s | paced |
-//! | `concurrency` | a guess from 1 s | paced |
+//! | `concurrency` | not at all: fewer may be under way | their number grows back |
 //! | `daily` | as stated, at most 26 h; else 26 h | a probe, or the end |
 //! | `spend` | as stated; else 1 h, renewed by each throttled probe | a probe |
 //! | none, or a request larger than the limit | not at all | |
@@ -53,14 +55,45 @@
 //! * **It refills evenly** (a token bucket): one slot per interval of the known limit.
 //! * **It refills at once** (a fixed or sliding window): what the window grants, spread over two seconds at its beginning,
 //!   then none until the next. Pacing evenly here would leave most of the window unused.
-//! * **Nothing is known**: four a second, doubling each second. When that throttles, the next time begins at nine tenths of
-//!   the rate reached and grows by 4 % a second.
+//! * **Nothing is known**: four a second, doubling each second, or from the known limit where that is slower. What is found
+//!   teaches: between two moments at which a limit was used up it served so many requests. Had it nothing at all for half a
+//!   minute and then many at once, it is a window, and the next is met with that number; else it is a rate, and the next
+//!   time begins a little below it and grows by little with each slot.
 //!
-//! Which of the first two it is shows in one throttled answer. A bucket has its next request long before it is whole
-//! again; a window is whole when it has its next request. Success answers correct it: a window that ends sooner than its
-//! length says, or a quota of which much is left although calls come one by one.
+//! Which of the first two a known limit is shows in one throttled answer. A bucket has its next request long before it is
+//! whole again; a window is whole when it has its next request. Success answers correct it: a window that ends sooner than
+//! its length says, or a quota of which much is left although calls come one by one.
 //!
-//! Pacing is over when a slot stays untaken for a second: then nobody waits.
+//! Pacing is over when a slot stays untaken for a second: then nobody waits. How long answers take does not matter: a call
+//! that was not throttled for 1.5 s counts as let in, though its answer may take a minute.
+//!
+//! # Too many under way
+//!
+//! A `concurrency` throttle shuts nothing. It says that with so many others under way this one was too much, so that many
+//! may be under way from now on; the last throttle of a burst tells the limit itself. After five seconds one more is tried,
+//! and half as often each time that is in vain. A stream that outlives its call is counted as long as its
+//! `attempt.permit()` lives. What held nobody for five minutes is forgotten.
+//!
+//! # Tokens
+//!
+//! A paced pool whose limit on tokens is known, from headers or from `.limit(..)`, is paced by tokens as well: a call takes
+//! its estimate (`.tokens(..)`) when it passes, input and output apart, and the next passes when that has been paid for.
+//! `attempt.used_tokens(..)` settles the difference. Without an estimate a call pays afterwards.
+//!
+//! # From the start
+//!
+//! A pool flows until something is throttled: the first storm finds out about the limit. Where that must not happen,
+//! `.limit(..).cold_start()` paces the pool from the start by the limits it is told. Slots of a second that nobody took are
+//! saved up. It costs each call a question at the gate, and where the limit is a window it costs time: see the table of
+//! [storms](crate::guide::storm).
+//!
+//! # Too late to begin
+//!
+//! Under a load that lasts, calls reach the head of the queue with little of their time left. One that has less left than
+//! most attempts lately took would fail at its deadline and cost somebody else the slot. So it is refused instead; and one
+//! that finds so many before it that its turn comes too late is refused as it arrives, and told when to come back. A call
+//! is never held to more than half of the time it was given. At twice the load a quota can serve, with deadlines of 15 s
+//! and answers of 1 to 3 s, this is the difference between 3 % and 49 % of all calls served at 60 requests a minute.
 //!
 //! # Fairness
 //!
@@ -117,7 +150,8 @@
 //! # Replicas
 //!
 //! A gate of this process sees what this process saw. Where several processes share a pool and nothing tells them of each
-//! other, `.replicas(n)` divides the known limit among them, with 5 % to spare for slots that meet by chance.
+//! other, `.replicas(n)` divides the known limit among them, with 5 % to spare for slots that meet by chance. Where answers
+//! tell how much is left, those who still wait take over what the others leave.
 //!
 //! ```
 //! use forbear::{Forbear, Gate};
@@ -138,5 +172,5 @@
 //!
 //! # What it does not do
 //!
-//! It does not count what other tenants of the same quota use, and it does not know of other processes. It does not limit
-//! the number in flight after a concurrency throttle yet: it shuts the pool for a guess. It does not pace by tokens yet.
+//! It does not count what other tenants of the same quota use, and it does not know of other processes but by what answers
+//! tell: a window's share is extended by what others leave of it, an even share by what is left in the bucket.

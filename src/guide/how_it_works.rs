@@ -67,6 +67,8 @@
 //! | `attempts` | 4 | 10 | the deadline is the limit that counts; this one stops loops |
 //! | `attempt_timeout` | none | none | the deadline cuts the attempt in any case |
 //! | `on_ambiguous` | Retry | Retry | a model call has no side effect but its price |
+//! | `allow_nested` | no | no | two layers multiply: a call inside an attempt at the same pool runs once |
+//! | `gen_ai_operation`, `gen_ai_model` | none | none | only the call site knows what it asks for; spans alone show it |
 //!
 //! The retry budget of a pool, for failures that are no throttles ([`BudgetSettings`](crate::BudgetSettings)):
 //!
@@ -84,6 +86,8 @@
 //! | `sink` | none | without one nothing is built and nothing is paid |
 //! | `observe_only` | off | |
 //! | `replicas` | unknown | only where no shared gate knows it |
+//! | `shadow_pacer` | off | a process sees only its share of the demand |
+//! | `client_attempts` | off | the HTTP client's span below an attempt is the CLIENT one |
 //! | `queue_limit` | 100000 | a guard of memory, about 40 MB; how long a call waits is its deadline's affair |
 //!
 //! At 3 am: `FORBEAR_GATE=off` turns the gate off and `FORBEAR_OBSERVE_ONLY=1` stops retrying, at the next start and

@@ -13,7 +13,8 @@
 //!
 //! **Don't** carry base = 1 s, factor 2, five retries to a provider with per-minute windows. **Why:** the waits of full
 //! jitter add up to base·(2ⁿ−1)/2 on the average: 15.5 s for five. The window resets after up to 60 s. The call gives up
-//! before the first attempt that could have succeeded. **Do** start at about a tenth of the window.
+//! before the first attempt that could have succeeded. **Do** start at about a tenth of the window:
+//! [moving to another provider](crate::guide::moving_providers) walks through it.
 //!
 //! # A deadline shorter than the window
 //!

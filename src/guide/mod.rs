@@ -4,9 +4,12 @@
 //! - [`how_it_works`]: the way of one call, what a throttle does to a pool, every default with its reason.
 //! - [`decisions`]: what is retried, what never is, and why in this order.
 //! - [`gate`]: who is held, for how long, and how calls come back.
+//! - [`moving_providers`]: numbers that stop being right with another provider, and how to find those that are.
+//! - [`storm`]: what many callers against a small quota cost, with and without it.
 //! - [`mistakes`]: what not to do, why, and what instead.
 //! - [`stacked_retries`]: one retry layer, how a second one is noticed, where to turn it off.
 //! - [`spans`]: what one call looks like in a trace and in the log.
+//! - [`telemetry`]: metrics that are scraped, metrics and traces that are pushed, and how to set either up.
 //! - [`events_and_metrics`]: what is told, and under which names.
 //!
 //! Examples are compiled and, where nothing outside is needed, run. Tables are held against the code by tests.
@@ -16,6 +19,9 @@ pub mod events_and_metrics;
 pub mod gate;
 pub mod how_it_works;
 pub mod mistakes;
+pub mod moving_providers;
 pub mod spans;
 pub mod stacked_retries;
 pub mod start;
+pub mod storm;
+pub mod telemetry;

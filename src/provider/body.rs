@@ -4,15 +4,13 @@
 //! text. Bounds: 64 KiB, the JSON reader's 128 levels of nesting, two levels of JSON inside a string. A malformed document is
 //! read as text.
 
-use std::fmt;
-
 use http::HeaderMap;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::core::observation::BODY_EXCERPT_BYTES;
 use crate::core::rule::Table;
 use crate::core::rule::fact::{Asked, Fact, Facts};
 use crate::core::rule::field::{ROOT, Scalar};
+use crate::provider::json::{Malformed, Reader, Start};
 use crate::provider::leaf::Leaf;
 use crate::provider::prose;
 use crate::provider::stream::{Frames, looks_like_events};
@@ -67,7 +65,7 @@ fn events(table: &Table, headers: Option<&HeaderMap>, body: &[u8], facts: &mut F
 }
 
 fn text(table: &Table, body: &[u8], facts: &mut Facts) {
-    let asked = Asked { table: table.rules, user: table.user_rules };
+    let asked = Asked { table: table.rules, user: table.user_rules, body: true };
     facts.push(ROOT, Facts::WHOLE_BODY, Fact::Prose(prose::read(body, asked)));
 }
 
@@ -78,25 +76,6 @@ pub(super) struct Walk<'a> {
     pub(super) facts: &'a mut Facts,
     /// How often JSON was found inside a string.
     pub(super) encoded: u8,
-}
-
-impl Walk<'_> {
-    pub(super) fn document(mut self, document: &str) -> Result<(), serde_json::Error> {
-        let mut reader = serde_json::Deserializer::from_str(document);
-        At { walk: &mut self, node: ROOT, within: Within::Arrays(0) }.deserialize(&mut reader)?;
-        reader.end()
-    }
-
-    pub(super) fn asked(&self) -> Asked<'static> {
-        Asked { table: self.table.rules, user: self.table.user_rules }
-    }
-}
-
-/// The walk at one node of the tree of fields.
-struct At<'w, 'a> {
-    walk: &'w mut Walk<'a>,
-    node: u8,
-    within: Within,
 }
 
 /// What a value stands in.
@@ -112,162 +91,96 @@ enum Within {
 
 const WRAPPINGS: u8 = 4;
 
-impl<'de> DeserializeSeed<'de> for At<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl At<'_, '_> {
-    /// Whether a path of the table means a value that stands here: an array is no text, and no text an array.
-    fn is_meant(&self) -> bool {
-        self.within != Within::Object || self.walk.table.fields.means_itself(self.node)
+impl Walk<'_> {
+    pub(super) fn document(mut self, document: &str) -> Result<(), Malformed> {
+        let mut reader = Reader::new(document);
+        self.value(&mut reader, ROOT, Within::Arrays(0))?;
+        reader.end()
     }
 
-    fn leaf(&mut self, scalar: Scalar<'_>) {
-        if self.is_meant() {
-            Leaf { walk: self.walk, node: self.node }.note(scalar);
+    pub(super) fn asked(&self) -> Asked<'static> {
+        Asked { table: self.table.rules, user: self.table.user_rules, body: true }
+    }
+
+    /// Reads the value of `node`. Calls itself as deep as the table's paths are long.
+    fn value(&mut self, reader: &mut Reader<'_>, node: u8, within: Within) -> Result<(), Malformed> {
+        // An array is no text, and a text no array, whatever stands in it.
+        let is_meant = within != Within::Object || self.table.fields.means_itself(node);
+        match reader.value()? {
+            Start::Object if is_meant => self.object(reader, node),
+            Start::Object => reader.skip_opened(true),
+            Start::Array => self.array(reader, node, within),
+            Start::Text(text) if is_meant => {
+                Leaf { walk: self, node }.note(Scalar::Text(&text.decoded()));
+                Ok(())
+            }
+            Start::Scalar(scalar) if is_meant => {
+                Leaf { walk: self, node }.note(scalar);
+                Ok(())
+            }
+            Start::Text(_) | Start::Scalar(_) | Start::Null => Ok(()),
         }
     }
-}
 
-impl<'de> Visitor<'de> for At<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any JSON")
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
-        if !self.is_meant() {
-            while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-            return Ok(());
-        }
-        let Self { walk, node, .. } = self;
-        let fields = walk.table.fields;
-        Leaf { walk, node }.note_presence();
-        let (start, mut seen, mut duration) = (walk.facts.len(), 0u128, Seconds::default());
-        while let Some(key) = map.next_key_seed(Key { walk, node })? {
-            match key {
-                Found::Field(child) => {
+    fn object(&mut self, reader: &mut Reader<'_>, node: u8) -> Result<(), Malformed> {
+        let fields = self.table.fields;
+        Leaf { walk: self, node }.note_presence();
+        let (start, mut seen, mut duration, mut first) = (self.facts.len(), 0u128, Seconds::default(), true);
+        while let Some(key) = reader.key(first)? {
+            first = false;
+            let decoded;
+            let key = match key.plain() {
+                Some(plain) => plain,
+                None => {
+                    decoded = key.decoded();
+                    &decoded
+                }
+            };
+            match (fields.child(node, key), key) {
+                (Some(child), _) => {
                     if seen >> child & 1 == 1 {
-                        walk.facts.forget(fields, child, start);
+                        self.facts.forget(fields, child, start);
                     }
                     seen |= 1 << child;
-                    map.next_value_seed(At { walk, node: child, within: Within::Object })?;
+                    self.value(reader, child, Within::Object)?;
                 }
-                Found::Part(part) => duration.read(part, map.next_value_seed(Whole)?),
-                Found::Nothing => {
-                    map.next_value::<IgnoredAny>()?;
-                }
+                (None, "seconds") if !fields.leads_on(node) => duration.seconds = Some(whole(reader)?),
+                (None, "nanos") if !fields.leads_on(node) => duration.nanos = Some(whole(reader)?),
+                _ => reader.skip()?,
             }
         }
         if let Some(scalar) = duration.scalar() {
-            Leaf { walk, node }.note(scalar);
+            Leaf { walk: self, node }.note(scalar);
         }
         Ok(())
     }
 
-    fn visit_seq<S: SeqAccess<'de>>(self, mut elements: S) -> Result<(), S::Error> {
-        let Self { walk, node, within } = self;
+    fn array(&mut self, reader: &mut Reader<'_>, node: u8, within: Within) -> Result<(), Malformed> {
+        let mut first = true;
         match within {
-            Within::Object if walk.table.fields.means_elements(node) => {
-                while elements.next_element_seed(At { walk, node, within: Within::Elements })?.is_some() {}
+            Within::Object if self.table.fields.means_elements(node) => {
+                while reader.element(first)? {
+                    first = false;
+                    self.value(reader, node, Within::Elements)?;
+                }
+                Ok(())
             }
             // A wrapping array: the first error in it counts, else the last element.
             Within::Arrays(depth) if depth < WRAPPINGS => {
-                let (start, within) = (walk.facts.len(), Within::Arrays(depth + 1));
-                loop {
-                    let more = if walk.facts.is_error() {
-                        elements.next_element::<IgnoredAny>()?.is_some()
+                let start = self.facts.len();
+                while reader.element(first)? {
+                    first = false;
+                    if self.facts.is_error() {
+                        reader.skip()?;
                     } else {
-                        walk.facts.truncate(start);
-                        elements.next_element_seed(At { walk, node, within })?.is_some()
-                    };
-                    if !more {
-                        break;
+                        self.facts.truncate(start);
+                        self.value(reader, node, Within::Arrays(depth + 1))?;
                     }
                 }
+                Ok(())
             }
-            _ => while elements.next_element::<IgnoredAny>()?.is_some() {},
+            _ => reader.skip_opened(false),
         }
-        Ok(())
-    }
-
-    fn visit_str<E: Error>(mut self, text: &str) -> Result<(), E> {
-        self.leaf(Scalar::Text(text));
-        Ok(())
-    }
-
-    fn visit_u64<E: Error>(mut self, number: u64) -> Result<(), E> {
-        self.leaf(Scalar::Whole(number));
-        Ok(())
-    }
-
-    fn visit_i64<E: Error>(mut self, number: i64) -> Result<(), E> {
-        #[allow(clippy::cast_precision_loss, reason = "only its sign is read")]
-        self.leaf(Scalar::Number(number as f64));
-        Ok(())
-    }
-
-    fn visit_f64<E: Error>(mut self, number: f64) -> Result<(), E> {
-        self.leaf(Scalar::Number(number));
-        Ok(())
-    }
-
-    fn visit_bool<E: Error>(mut self, value: bool) -> Result<(), E> {
-        self.leaf(Scalar::Bool(value));
-        Ok(())
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<(), E> {
-        Ok(())
-    }
-}
-
-/// Where a key leads.
-enum Found {
-    Field(u8),
-    Part(Part),
-    Nothing,
-}
-
-#[derive(Clone, Copy)]
-enum Part {
-    Seconds,
-    Nanos,
-}
-
-struct Key<'w, 'a> {
-    walk: &'w Walk<'a>,
-    node: u8,
-}
-
-impl<'de> DeserializeSeed<'de> for Key<'_, '_> {
-    type Value = Found;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Found, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Key<'_, '_> {
-    type Value = Found;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_str<E: Error>(self, key: &str) -> Result<Found, E> {
-        let fields = self.walk.table.fields;
-        Ok(match (fields.child(self.node, key), key) {
-            (Some(child), _) => Found::Field(child),
-            (None, "seconds") if !fields.leads_on(self.node) => Found::Part(Part::Seconds),
-            (None, "nanos") if !fields.leads_on(self.node) => Found::Part(Part::Nanos),
-            _ => Found::Nothing,
-        })
     }
 }
 
@@ -279,13 +192,6 @@ struct Seconds {
 }
 
 impl Seconds {
-    fn read(&mut self, part: Part, value: Option<i64>) {
-        match part {
-            Part::Seconds => self.seconds = Some(value),
-            Part::Nanos => self.nanos = Some(value),
-        }
-    }
-
     fn scalar(&self) -> Option<Scalar<'static>> {
         if self.seconds.is_none() && self.nanos.is_none() {
             return None;
@@ -294,57 +200,19 @@ impl Seconds {
     }
 }
 
-/// A whole number, or one as a string of digits.
-struct Whole;
-
-impl<'de> DeserializeSeed<'de> for Whole {
-    type Value = Option<i64>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<i64>, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Whole {
-    type Value = Option<i64>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any JSON")
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<Option<i64>, E> {
-        Ok(Some(i64::try_from(number).unwrap_or(i64::MAX)))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<Option<i64>, E> {
-        Ok(Some(number))
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<Option<i64>, E> {
-        // Too large for a whole number of JSON's 64 bits: saturates.
-        Ok((number >= 1e18).then_some(i64::MAX))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Option<i64>, E> {
-        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        Ok(digits.then(|| text.parse().unwrap_or(i64::MAX)))
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Option<i64>, E> {
-        Ok(None)
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Option<i64>, E> {
-        Ok(None)
-    }
-
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Option<i64>, M::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(None)
-    }
-
-    fn visit_seq<S: SeqAccess<'de>>(self, mut elements: S) -> Result<Option<i64>, S::Error> {
-        while elements.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(None)
-    }
+/// A whole number, or one as a string of digits; saturates.
+fn whole(reader: &mut Reader<'_>) -> Result<Option<i64>, Malformed> {
+    Ok(match reader.value()? {
+        Start::Scalar(Scalar::Whole(number)) => Some(i64::try_from(number).unwrap_or(i64::MAX)),
+        Start::Scalar(Scalar::Number(number)) if number >= 1e18 => Some(i64::MAX),
+        Start::Scalar(Scalar::Number(number)) if number < 0.0 && number.fract() == 0.0 => Some(-1),
+        Start::Text(text) => {
+            let text = text.decoded();
+            let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            digits.then(|| text.parse().unwrap_or(i64::MAX))
+        }
+        Start::Object => reader.skip_opened(true).map(|()| None)?,
+        Start::Array => reader.skip_opened(false).map(|()| None)?,
+        Start::Scalar(_) | Start::Null => None,
+    })
 }

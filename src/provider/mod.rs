@@ -4,6 +4,7 @@ pub mod base;
 pub mod body;
 mod google;
 pub mod headers;
+mod json;
 pub mod leaf;
 pub mod prose;
 mod stream;

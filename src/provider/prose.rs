@@ -13,6 +13,7 @@ use crate::core::rule::fact::Asked;
 pub use crate::core::rule::fact::Prose;
 use crate::core::rule::header::When;
 use crate::provider::prose::limits::LimitReader;
+use crate::provider::prose::terms::term;
 use crate::provider::prose::waits::WaitReader;
 use crate::provider::prose::words::Words;
 
@@ -26,8 +27,9 @@ pub fn read(bytes: &[u8], asked: Asked<'_>) -> Prose {
         if word.starts_word {
             asked.begun_by(&bytes[word.start..], &mut prose);
         }
-        limits.hear(&word, bytes);
-        if let Some(wait) = waits.hear(&word, bytes) {
+        let term = term(&word);
+        limits.hear(term, &word, bytes);
+        if let Some(wait) = waits.hear(term, &word, bytes) {
             let wait = When::after(wait);
             prose.wait = Some(prose.wait.map_or(wait, |known| known.or_later(wait)));
         }

@@ -8,6 +8,7 @@ use http::{HeaderMap, StatusCode};
 use crate::clock::Glance;
 use crate::core::call::AttemptPlan;
 use crate::core::decide::DelaySource;
+use crate::core::estimate::Estimate;
 use crate::core::gate::Pass;
 use crate::core::moment::Moment;
 use crate::core::observation::Observation;
@@ -39,6 +40,8 @@ enum Time {
     Planned {
         sent_at: Moment,
         cut: Moment,
+        /// What the gate let it in for, if it was asked.
+        takes: Option<Estimate>,
     },
 }
 
@@ -57,9 +60,10 @@ impl<'a> Attempt<'a> {
         plan: AttemptPlan,
         previous: Option<Signal>,
         sent_at: Moment,
+        takes: Option<Estimate>,
     ) -> Self {
         let AttemptPlan { number, cut, delay_source } = plan;
-        Self { pool, policy, time: Time::Planned { sent_at, cut }, permit, number, delay_source, previous }
+        Self { pool, policy, time: Time::Planned { sent_at, cut, takes }, permit, number, delay_source, previous }
     }
 
     fn sent_at(&self) -> Moment {
@@ -103,19 +107,46 @@ impl<'a> Attempt<'a> {
     /// Tells what an answer's head says before its body is read: a throttle is reported to the pool at once, so that
     /// dropping the call cannot lose it. Takes `http::response::Parts`, `http::Response` and `reqwest::Response`. A plain
     /// function: it never waits.
+    ///
+    /// The attempt's end reports the same answer again only if its body told more: a throttle is counted once.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use forbear::{Forbear, Policy, peek, provider};
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let pool = Forbear::builder().build()?.pool(provider::generic(), ["files"]).build()?;
+    /// # let policy = Policy::interactive(Duration::from_secs(5)).build()?;
+    /// # let send = || async { http::Response::new(String::from("done")) };
+    /// let answer = pool.call(&policy).run(|attempt| {
+    ///     let request = send();
+    ///     async move {
+    ///         let answer = request.await;
+    ///         attempt.saw(&answer); // its body may take long; others need not wait for the news
+    ///         answer
+    ///     }
+    /// }).await?;
+    /// assert_eq!(answer.body(), "done");
+    /// # Ok(()) }
+    /// ```
     pub fn saw(&self, head: &impl Head) {
         let shared = &self.pool.shared;
         let observation = Observation::status(head.status().as_u16()).headers(head.headers());
         let signal = shared.read(&observation);
         if signal.is_throttle() && shared.gated {
-            let pass = Pass { at: self.sent_at(), probe: false };
+            let sent_at = self.sent_at();
+            shared.reported.note(sent_at, self.permit, signal);
+            let pass = Pass { at: sent_at, probe: false };
             shared.node.report(shared.level(signal.scope), pass, &signal, shared.clock().now());
         }
     }
 
-    /// Tells how many tokens were really used.
+    /// Tells how many tokens of a side were really used. Where the pool is paced by tokens the difference to the call's
+    /// [estimate](crate::Call::tokens) is settled: to be told once for each side of an attempt.
     pub fn used_tokens(&self, kind: TokenKind, tokens: u64) {
         let shared = &self.pool.shared;
+        if let Time::Planned { takes: Some(estimate), .. } = self.time {
+            shared.node.settle(estimate, kind, tokens, shared.clock().now());
+        }
         shared.tell(shared.clock().now(), || Event::TokensUsed { kind, tokens });
     }
 

@@ -9,6 +9,8 @@ use crate::event::names::Policies;
 use crate::event::sink::{GaugeSource, Sink};
 use crate::gate::{Gate, Trunk};
 use crate::run::engine::{Engine, Forbear, Registry};
+#[cfg(feature = "redis")]
+use crate::run::fleet;
 use crate::run::spans::transition;
 
 /// An engine in the making.
@@ -20,11 +22,11 @@ use crate::run::spans::transition;
 /// | `budget` | [`BudgetSettings::default`] | a failing provider is not fed with retries |
 /// | `replicas` | unknown | only where no shared gate knows it |
 /// | `queue_limit` | 100000 | a guard of memory, about 40 MB; how long a call waits is its deadline's affair |
-/// | `observe_only` | off | |
+/// | `observe_only` | off | a lever for the first days, see [`ForbearBuilder::observe_only`] |
 /// | `diagnosable` (feature `diagnose`) | off | it remembers 60 kB of each pool |
 /// | `shadow_pacer` | off | a process sees only its share of the demand |
 /// | `client_attempts` | off | the HTTP client's span below an attempt is the CLIENT one; two would count every request twice |
-/// | `seed` | from the operating system | |
+/// | `seed` | from the operating system | waits nobody can foresee do not meet |
 ///
 /// Environment, read once by [`ForbearBuilder::build`], for the moment when there is no time to deploy:
 /// `FORBEAR_GATE=off` turns the gate off, `FORBEAR_OBSERVE_ONLY=1` turns `observe_only` on. Other values are refused.
@@ -92,7 +94,9 @@ impl ForbearBuilder {
         self
     }
 
-    /// Classify and count, but never retry and never hold: to look before switching on.
+    /// Classify and count, and change nothing else: no retry, no wait at the gate, no attempt cut at its time, nothing drawn
+    /// from the budget. To look before switching on. A failed call ends as `attempts_exhausted` after its one attempt,
+    /// where its class did not end it anyway.
     pub fn observe_only(mut self) -> Self {
         self.observe_only = true;
         self
@@ -141,7 +145,7 @@ impl ForbearBuilder {
         check_queue_limit("forbear.queue_limit", queue_limit)?;
         let gate = match variable("FORBEAR_GATE").as_deref() {
             Some("off") => Gate::off(),
-            None | Some("") => self.gate,
+            None | Some("") => self.gate.clone(),
             Some(other) => return Err(InvalidSetting::new("FORBEAR_GATE", other, "off, or unset")),
         };
         let observe_only = match variable("FORBEAR_OBSERVE_ONLY").as_deref() {
@@ -151,6 +155,7 @@ impl ForbearBuilder {
         };
         let dice = self.seed.map_or_else(SharedDice::from_system, SharedDice::from_seed);
         let gated = gate.is_on() && !observe_only;
+        let clock = Clock::new();
         #[cfg(feature = "diagnose")]
         let sink = match &self.chronicle {
             Some(chronicle) => Some(Arc::new((self.sink, chronicle.clone())) as Arc<dyn Sink>),
@@ -158,8 +163,12 @@ impl ForbearBuilder {
         };
         #[cfg(not(feature = "diagnose"))]
         let sink = self.sink;
+        #[cfg(feature = "redis")]
+        let store = fleet::store(&gate, clock, sink.as_deref())?;
         let engine = Arc::new(Engine {
-            trunk: Arc::new(Trunk::new(Clock::new(), dice, gated, transition)),
+            #[cfg(feature = "redis")]
+            store,
+            trunk: Arc::new(Trunk::new(clock, dice, gated, transition)),
             gate,
             queue_limit,
             sink,
@@ -173,6 +182,8 @@ impl ForbearBuilder {
             policies: Policies::new(),
             registry: Mutex::new(Registry::default()),
         });
+        #[cfg(feature = "redis")]
+        fleet::watch(&engine);
         if let Some(sink) = &engine.sink {
             let weak = Arc::downgrade(&engine);
             sink.watch(weak as std::sync::Weak<dyn GaugeSource>);

@@ -29,45 +29,44 @@ where
     F: FnMut(Attempt<'a>) -> Fut,
     Fut: Future<Output = R>,
 {
+    let Call { pool, policy, estimate, may_wait, observe } = call;
     async move {
-        let mut going = Going::start(call.pool, call.policy, &call.estimate);
+        let mut going = Going::start(pool, policy, &estimate, may_wait);
         loop {
             if !going.passes_at_once()
-                && let Err(give_up) = going.wait_for_turn(call.may_wait).await
+                && let Err(give_up) = going.wait_for_turn(&estimate).await
             {
                 return Err(going.give_up(give_up, None));
             }
             if let Err(give_up) = going.begin() {
                 return Err(going.give_up(give_up, None));
             }
-            let inside = Inside::new(&going, || operation(going.attempt()));
-            let ended = match Cut::new(inside, || going.timer()).await {
-                // Boxed: an answer whose body must be read is an error, and errors may cost what successes must not.
-                Some(outcome) if call.observe.wants_peek(&outcome) => {
-                    Box::pin(peek(&mut going, &call.observe, outcome)).await
-                }
-                Some(outcome) => observe(&mut going, &call.observe, outcome),
-                None => {
-                    going.reads_failure(Observation::failure(TransportFailure::Timeout));
-                    Ended::Failed(None)
-                }
-            };
-            // An answer that failed and its connection are not kept while the call sleeps.
-            let wake_at = match ended {
-                Ended::Failed(outcome) => match going.attempt_failed() {
-                    Ok(wake_at) => wake_at,
-                    Err(give_up) => return Err(going.give_up(give_up, outcome)),
-                },
-                Ended::Succeeded(outcome, status) => {
-                    return match outcome.map(Settle::settle) {
-                        Some(Ok(value)) => {
-                            going.succeeded(status);
-                            Ok(value)
-                        }
-                        // Observed as a success, but there is no value in it: nothing to retry and nothing to give.
-                        Some(Err(outcome)) => Err(going.succeeded_in_vain(status, Some(outcome))),
-                        None => Err(going.succeeded_in_vain(status, None)),
-                    };
+            let inside = Inside::new(&going, || operation(going.attempt(&estimate)));
+            // In a block: an answer that failed and its connection are not kept while the call sleeps.
+            let wake_at = {
+                let outcome = Cut::new(inside, || going.clock().sleep_until(going.cut())).await;
+                let (outcome, wants_peek) = wants_peek(&observe, outcome);
+                let ended = if wants_peek {
+                    // Boxed: an answer whose body must be read is an error, and errors may cost what successes must not.
+                    Box::pin(peek(&mut going, &observe, outcome)).await
+                } else {
+                    read(&mut going, &observe, outcome)
+                };
+                match ended {
+                    Ended::Failed(outcome) => match going.attempt_failed() {
+                        Ok(wake_at) => wake_at,
+                        Err(give_up) => return Err(going.give_up(give_up, outcome)),
+                    },
+                    Ended::Succeeded(outcome, status) => {
+                        return match outcome.settle() {
+                            Ok(value) => {
+                                going.succeeded(status);
+                                Ok(value)
+                            }
+                            // Observed as a success, but there is no value in it: nothing to retry and nothing to give.
+                            Err(outcome) => Err(going.succeeded_in_vain(status, outcome)),
+                        };
+                    }
                 }
             };
             going.nap(wake_at).await;
@@ -79,33 +78,46 @@ where
 /// How an attempt ended: with its outcome, which is `None` when it was cut. What a failure means is noted in the call: it
 /// is not carried through the future.
 enum Ended<R> {
-    Succeeded(Option<R>, Option<u16>),
+    Succeeded(R, Option<u16>),
     Failed(Option<R>),
 }
 
-/// Reads an outcome that can be read at once.
+/// Whether the body of an outcome must be read first. Takes it and gives it back: what was borrowed is kept in the
+/// caller's future over the next await, moved or not.
+#[inline(always)]
+fn wants_peek<C: Observe<R>, R>(observe: &C, outcome: Option<R>) -> (Option<R>, bool) {
+    let wants = outcome.as_ref().is_some_and(|outcome| observe.wants_peek(outcome));
+    (outcome, wants)
+}
+
+/// Reads an outcome that can be read at once; `None` is an attempt that was cut.
 #[inline]
-fn observe<C: Observe<R>, R>(going: &mut Going<'_>, observe: &C, outcome: R) -> Ended<R> {
+fn read<C: Observe<R>, R>(going: &mut Going<'_>, observe: &C, outcome: Option<R>) -> Ended<R> {
+    let Some(outcome) = outcome else {
+        going.reads_failure(Observation::failure(TransportFailure::Timeout));
+        return Ended::Failed(None);
+    };
     let observation = observe.observation(&outcome, None);
     let status = observation.status;
     let failed = !observation.is_bare_success() && going.reads_failure(observation);
-    if failed { Ended::Failed(Some(outcome)) } else { Ended::Succeeded(Some(outcome), status) }
+    if failed { Ended::Failed(Some(outcome)) } else { Ended::Succeeded(outcome, status) }
 }
 
 /// Reads the first bytes of an answer's body before it is classified.
-async fn peek<C: Observe<R>, R>(going: &mut Going<'_>, observe: &C, outcome: R) -> Ended<R> {
-    let (clock, cut) = (going.clock(), going.plan().cut);
-    let mut signal = going.read(&observe.observation(&outcome, None));
-    let mut seen = going.seen(signal);
+async fn peek<C: Observe<R>, R>(going: &mut Going<'_>, observe: &C, outcome: Option<R>) -> Ended<R> {
+    let Some(outcome) = outcome else { return read(going, observe, None) };
+    let (clock, cut) = (going.clock(), going.cut());
+    let head = going.read(&observe.observation(&outcome, None));
+    let mut seen = going.seen(head);
     let inside = seen.spans.inside(|| observe.peek(outcome));
-    let read: Option<(R, Option<Bytes>)> = Cut::new(inside, || clock.sleep_until(cut)).await;
+    let whole: Option<(R, Option<Bytes>)> = Cut::new(inside, || clock.sleep_until(cut)).await;
     // From here on the call itself reports.
     seen.forget();
     drop(seen);
-    // Where the body did not come in time, what the head said still holds.
-    let outcome = read.map(|(outcome, body)| {
-        signal = going.read(&observe.observation(&outcome, body.as_deref()));
-        outcome
-    });
-    if going.note_if_failed(signal) { Ended::Failed(outcome) } else { Ended::Succeeded(outcome, signal.status) }
+    let Some((outcome, body)) = whole else {
+        // The body did not come in time. An error's head holds without it; a success without its body is none.
+        return if going.note_if_failed(head) { Ended::Failed(None) } else { read(going, observe, None) };
+    };
+    let signal = going.read(&observe.observation(&outcome, body.as_deref()));
+    if going.note_if_failed(signal) { Ended::Failed(Some(outcome)) } else { Ended::Succeeded(outcome, signal.status) }
 }

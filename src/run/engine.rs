@@ -24,6 +24,10 @@ pub struct Forbear {
     pub(super) engine: Arc<Engine>,
 }
 
+/// How long the end of a process waits for a store that does not answer.
+#[cfg(feature = "redis")]
+const LONGEST_FLUSH: Duration = Duration::from_secs(1);
+
 impl Forbear {
     /// An engine in the making: a local gate and no sink unless told.
     pub fn builder() -> ForbearBuilder {
@@ -79,7 +83,17 @@ impl Forbear {
             drain::start(&self.engine.trunk);
             registry.nodes.values().map(Arc::clone).collect::<Vec<_>>()
         };
-        drain::drain(&self.engine.trunk, &nodes, within).await
+        let began = self.engine.trunk.clock.now();
+        let drained = drain::drain(&self.engine.trunk, &nodes, within).await;
+        #[cfg(feature = "redis")]
+        if let Some(store) = &self.engine.store {
+            // What was seen last is news for the others even now.
+            let spent = began.until(self.engine.trunk.clock.now());
+            store.flush(within.saturating_sub(spent).min(LONGEST_FLUSH)).await;
+        }
+        #[cfg(not(feature = "redis"))]
+        let _ = began;
+        drained
     }
 }
 
@@ -100,7 +114,10 @@ pub(super) struct Engine {
     pub(super) attempts_are_clients: bool,
     pub(super) shadow_pacer: bool,
     pub(super) budget: Option<BudgetSettings>,
+    /// As configured; see [`Engine::replicas`].
     pub(super) replicas: Option<u32>,
+    #[cfg(feature = "redis")]
+    pub(super) store: Option<crate::store::redis::RedisStore>,
     /// The policies whose names are labels, in the order in which they were first used.
     pub(super) policies: Policies,
     pub(super) queue_limit: usize,
@@ -124,6 +141,15 @@ impl Engine {
         self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// How many replicas share the pools: as the store counts them, or as configured.
+    pub(super) fn replicas(&self) -> Option<u32> {
+        #[cfg(feature = "redis")]
+        if let Some(counted) = self.store.as_ref().and_then(crate::store::Store::replicas) {
+            return Some(counted);
+        }
+        self.replicas
+    }
+
     /// The node of a path, with all levels above it.
     pub(super) fn node(&self, registry: &mut Registry, table: &Table, path: &[String]) -> Arc<Node> {
         let key = (table.id, path.to_vec());
@@ -138,6 +164,10 @@ impl Engine {
         let listener = self.sink.as_ref().map(|sink| Arc::from(sink.listen(&labels)));
         let core = GateCore::new(table.shut_floor);
         let node = Node::attach(Arc::clone(&self.trunk), labels, parent, core, listener, self.queue_limit);
+        #[cfg(feature = "redis")]
+        if let Some(store) = &self.store {
+            node.join(store, &crate::store::PoolId { provider: table.id, path: path.to_vec() });
+        }
         let now = self.trunk.clock.now();
         if overflowed {
             node.tell(now, &Event::LabelOverflowed { label: BoundedLabel::Pool });

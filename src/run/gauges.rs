@@ -14,7 +14,11 @@ use crate::run::pool::Shared;
 
 impl GaugeSource for Engine {
     fn sample(&self, visit: &mut dyn FnMut(Sample<'_>)) {
-        gauges::process(self.replicas, visit);
+        gauges::process(self.replicas(), visit);
+        #[cfg(feature = "redis")]
+        if let Some(store) = &self.store {
+            gauges::store(crate::store::Store::is_up(store), visit);
+        }
         let now = self.trunk.clock.now();
         let wall = self.trunk.clock.wall();
         let pools: Vec<_> = self.registry().pools.values().filter_map(std::sync::Weak::upgrade).collect();
@@ -44,7 +48,7 @@ fn sample_pool(pool: &Shared, now: Moment, wall: WallTime, visit: Visit<'_>) {
 }
 
 /// A pool is as shut as the most shut level of its path.
-pub(super) fn most_shut(leaf: &Node, now: Moment) -> Look {
+fn most_shut(leaf: &Node, now: Moment) -> Look {
     let mut worst = leaf.look(now);
     let mut level = leaf;
     while let Some(above) = level.above() {

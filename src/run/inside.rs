@@ -1,4 +1,4 @@
-//! An operation polled inside its attempt.
+//! An operation made and polled inside its attempt.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,37 +9,50 @@ use pin_project_lite::pin_project;
 use crate::run::going::Going;
 
 pin_project! {
-    /// An operation polled inside the attempt under way: its span is current and [`here`](super::here) knows of it, so what
-    /// it opens nests there and what it sends is counted there.
+    /// An operation made and polled inside the attempt under way: its span is current and [`here`](super::here) knows of
+    /// it, so what it opens nests there and what it sends is counted there.
     #[must_use = "futures do nothing unless polled"]
-    pub(super) struct Inside<'s, 'a, F> {
+    pub(super) struct Inside<'s, 'a, M, F> {
         going: &'s Going<'a>,
         #[pin]
-        operation: F,
+        operation: Operation<M, F>,
     }
 }
 
-impl<'s, 'a, F> Inside<'s, 'a, F> {
-    /// Makes the operation inside the attempt as well: some send when they are called.
+pin_project! {
+    /// Made at the first poll, as part of the attempt: some send when they are called. To enter the attempt once for
+    /// both is half the price.
+    #[project = Projected]
+    enum Operation<M, F> {
+        ToBeMade { make: Option<M> },
+        Made { #[pin] operation: F },
+    }
+}
+
+impl<'s, 'a, F, M: FnOnce() -> F> Inside<'s, 'a, M, F> {
+    /// What `make` makes, inside the attempt under way.
     #[inline(always)]
-    pub(super) fn new(going: &'s Going<'a>, operation: impl FnOnce() -> F) -> Self {
-        let operation = {
-            let _span = going.spans.enter();
-            let _entered = going.enter();
-            operation()
-        };
-        Self { going, operation }
+    pub(super) fn new(going: &'s Going<'a>, make: M) -> Self {
+        Self { going, operation: Operation::ToBeMade { make: Some(make) } }
     }
 }
 
-impl<F: Future> Future for Inside<'_, '_, F> {
+impl<F: Future, M: FnOnce() -> F> Future for Inside<'_, '_, M, F> {
     type Output = F::Output;
 
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let this = self.project();
+        let mut this = self.project();
         let _span = this.going.spans.enter();
         let _entered = this.going.enter();
-        this.operation.poll(cx)
+        if let Projected::ToBeMade { make } = this.operation.as_mut().project()
+            && let Some(make) = make.take()
+        {
+            this.operation.set(Operation::Made { operation: make() });
+        }
+        match this.operation.project() {
+            Projected::Made { operation } => operation.poll(cx),
+            Projected::ToBeMade { .. } => unreachable!("it was made above; a maker that panics is not polled again"),
+        }
     }
 }

@@ -10,6 +10,8 @@ mod cut;
 mod diagnosis;
 mod drive;
 mod engine;
+#[cfg(feature = "redis")]
+mod fleet;
 mod gauges;
 mod going;
 mod here;
@@ -20,6 +22,7 @@ mod outcome;
 mod peek;
 mod pool;
 mod progress;
+mod reported;
 #[cfg(feature = "reqwest")]
 mod reqwest;
 mod scope;

@@ -7,7 +7,6 @@ use std::time::Duration;
 use crate::clock::{Clock, Glance, SharedDice};
 use crate::core::budget::Budget;
 use crate::core::estimate::Estimate;
-use crate::core::gate::Look;
 use crate::core::limit::Limit;
 use crate::core::moment::Moment;
 use crate::core::observation::Observation;
@@ -17,7 +16,7 @@ use crate::core::quota_board::QuotaBoard;
 use crate::core::rule::Table;
 use crate::core::setting::{InvalidSetting, within};
 use crate::core::shadow::ShadowPacer;
-use crate::core::signal::{Quotas, Scope, Signal};
+use crate::core::signal::{QuotaWindow, Quotas, Scope, Signal};
 use crate::event::names::clean;
 use crate::event::{Event, PoolLabels, StackedBy};
 use crate::gate::{DEEPEST, Node};
@@ -25,7 +24,7 @@ use crate::run::about::{About, Server};
 use crate::run::builder::check_queue_limit;
 use crate::run::call::Call;
 use crate::run::engine::Engine;
-use crate::run::gauges::most_shut;
+use crate::run::reported::Reported;
 use crate::run::spans::{CallSpans, Sites, quota_updated};
 
 /// The most policies whose parameters are shown.
@@ -65,16 +64,36 @@ pub struct PoolBuilder {
     limits: Vec<Limit>,
     server: Option<(String, u16)>,
     queue_limit: Option<usize>,
+    cold_start: bool,
 }
 
 impl PoolBuilder {
     pub(super) fn new(engine: Arc<Engine>, table: Table, path: Vec<String>) -> Self {
-        Self { engine, table, path, limits: Vec::new(), server: None, queue_limit: None }
+        Self { engine, table, path, limits: Vec::new(), server: None, queue_limit: None, cold_start: false }
     }
 
     /// A quota the pool is known to have. What headers say beats it.
     pub fn limit(mut self, limit: Limit) -> Self {
         self.limits.push(limit);
+        self
+    }
+
+    /// Paces calls by the pool's limits from the start, not only after a throttle: for quotas that must not be met even
+    /// once, and for services that start with a backlog. Slots of a second that nobody took are saved up. Such a pool never
+    /// flows freely, so each of its calls asks the gate.
+    ///
+    /// ```
+    /// # use forbear::{Forbear, Limit, provider};
+    /// # let forbear = Forbear::builder().build()?;
+    /// let limit = Limit::requests_per_minute(600);
+    /// let backfill = forbear.pool(provider::generic(), ["backfill"]).limit(limit).cold_start().build()?;
+    /// # let _ = backfill;
+    /// // Without a limit there is nothing to pace by.
+    /// assert!(forbear.pool(provider::generic(), ["search"]).cold_start().build().is_err());
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
+    pub fn cold_start(mut self) -> Self {
+        self.cold_start = true;
         self
     }
 
@@ -114,6 +133,9 @@ impl PoolBuilder {
             return Err(InvalidSetting::new("table.id", self.table.id, "1 to 64 of A-Z, a-z, 0-9, . _ : / -"));
         }
         self.limits.iter().try_for_each(Limit::check)?;
+        if self.cold_start && self.limits.iter().all(|limit| limit.quota_window() == QuotaWindow::Day) {
+            return Err(InvalidSetting::new("pool.cold_start", true, "with a limit in a window of less than a day"));
+        }
         let server = self.server.map(|(address, port)| Server::new(&address, port)).transpose()?;
         if let Some(most) = self.queue_limit {
             check_queue_limit("pool.queue_limit", most)?;
@@ -143,6 +165,9 @@ impl PoolBuilder {
             shared.board().configured = self.limits;
             shared.tell_gate_the_limit(shared.level(None));
         }
+        if self.cold_start && shared.gated {
+            shared.node.start_cold(shared.clock.now());
+        }
         Ok(Pool { shared })
     }
 }
@@ -163,6 +188,8 @@ pub(super) struct Shared {
     clock: Clock,
     budget: Option<Mutex<Budget>>,
     quotas: Mutex<QuotaBoard>,
+    /// What operations reported while their attempts are under way.
+    pub(super) reported: Reported,
     /// Calls that sleep between two attempts.
     sleeping: AtomicU32,
     policies: [OnceLock<Policy>; MOST_POLICIES],
@@ -188,6 +215,7 @@ impl Shared {
             clock,
             budget: engine.budget.map(|settings| Mutex::new(Budget::new(settings, clock.now()))),
             quotas: Mutex::default(),
+            reported: Reported::default(),
             sleeping: AtomicU32::new(0),
             policies: [const { OnceLock::new() }; MOST_POLICIES],
             node,
@@ -293,8 +321,8 @@ impl Shared {
     }
 
     /// Tells a level of the path what limit this pool's answers, or the application, say it has.
-    fn tell_gate_the_limit(&self, level: usize) {
-        let replicas = self.engine.replicas.unwrap_or(1);
+    pub(super) fn tell_gate_the_limit(&self, level: usize) {
+        let replicas = self.engine.replicas().unwrap_or(1);
         for (dimension, amount, window) in self.board().limits() {
             self.node.with_level(level, |core| core.know_limit(dimension, amount, window, replicas));
         }
@@ -307,7 +335,9 @@ impl Shared {
                 let _ = self.engine.policies.index(policy.name());
                 policy.clone()
             };
-            if slot.get_or_init(first).name == policy.name {
+            let known = slot.get_or_init(first);
+            // Mostly the same word in the same place, which need not be read.
+            if std::ptr::eq(&*known.name, &*policy.name) || known.name == policy.name {
                 return;
             }
         }
@@ -320,11 +350,7 @@ impl Shared {
 
     /// How long the pool is shut from now, if it is.
     pub(super) fn shut_for(&self) -> Option<Duration> {
-        let now = self.clock().now();
-        match most_shut(&self.node, now) {
-            Look::Shut(shut) => Some(now.until(shut.until)),
-            Look::Flowing | Look::Paced(_) => None,
-        }
+        self.node.shut_for(self.clock().now())
     }
 
     /// Counts a call as sleeping, where somebody listens.

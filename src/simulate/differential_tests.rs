@@ -24,7 +24,7 @@ use crate::simulate::plan::Plan;
 use crate::simulate::provider::{Provider, Sizes, tenant_dice};
 use crate::simulate::scenario::{GateMode, Scenario};
 use crate::simulate::tally::Outcome;
-use crate::simulate::world::World;
+use crate::simulate::world::{World, estimate};
 use crate::{Forbear, Gate, Pool, provider};
 
 const TICK: Duration = Duration::from_millis(1);
@@ -67,11 +67,16 @@ async fn drive(plan: &Plan, told: &[Recorder]) {
             let policy = plan.callers.classes[plan.callers.class(&mut dice)].policy.clone();
             let replica = (dice.unit() * f64::from(plan.callers.replicas)).ceil() as usize - 1;
             let (desk, pool) = (Arc::clone(&desk), pools[replica].clone());
+            let bias = plan.callers.sizes.bias;
             tokio::spawn(async move {
                 desk.clock.sleep_until(at).await;
                 let told =
                     [(crate::TokenKind::Input, cost.input_tokens), (crate::TokenKind::Output, cost.output_tokens)];
-                let call = pool.call(&policy).run(|attempt| {
+                let mut call = pool.call(&policy);
+                if let Some(bias) = bias {
+                    call = call.tokens(estimate(cost, bias));
+                }
+                let call = call.run(|attempt| {
                     let answer = desk.answer(cost);
                     async move {
                         let answer = answer.await;
@@ -121,7 +126,8 @@ fn pool(plan: &Plan, number: usize, recorder: &Recorder) -> Pool {
     }
     let forbear = builder.build().expect("in range");
     let pool = forbear.pool(provider::generic(), ["pool"]);
-    plan.configured.iter().fold(pool, |pool, limit| pool.limit(*limit)).build().expect("in range")
+    let pool = plan.configured.iter().fold(pool, |pool, limit| pool.limit(*limit));
+    if plan.cold_start { pool.cold_start() } else { pool }.build().expect("in range")
 }
 
 /// The provider behind one lock.
@@ -136,7 +142,7 @@ impl Desk {
     }
 
     /// The HTTP answer that is read as the world reads it.
-    fn answer(self: &Arc<Self>, cost: Cost) -> impl Future<Output = Response<()>> + use<> {
+    fn answer(self: &Arc<Self>, cost: Cost) -> impl Future<Output = Response<String>> + use<> {
         let desk = Arc::clone(self);
         async move {
             let asked_at = desk.clock.now();
@@ -145,12 +151,35 @@ impl Desk {
             let Some(signal) = answer.signal else { return std::future::pending().await };
             desk.clock.sleep_until(asked_at.after(answer.takes)).await;
             drop(in_flight);
+            let quotas = if signal.is_throttle() { answer.quotas } else { desk.provider().quotas(desk.clock.now()) };
             let mut response = Response::builder().status(signal.status.expect("always said"));
             if let Some(stated) = signal.stated {
                 response = response.header("retry-after", stated.delay.as_secs());
             }
-            response.body(()).expect("a response")
+            for reading in quotas.iter().flat_map(|quotas| quotas.iter()) {
+                let reset = reading.reset.expect("always told");
+                let fields = [
+                    ("limit", reading.limit.expect("always told").to_string()),
+                    ("remaining", reading.remaining.expect("always told").to_string()),
+                    ("reset", format!("{}.{:09}s", reset.as_secs(), reset.subsec_nanos())),
+                ];
+                for (field, value) in fields {
+                    response = response.header(format!("x-ratelimit-{field}-{}", reading.dimension), value);
+                }
+            }
+            response.body(message(signal.class).to_owned()).expect("a response")
         }
+    }
+}
+
+/// What the generic table reads this class from.
+fn message(class: LimitClass) -> &'static str {
+    match class {
+        LimitClass::RequestRate => r#"{"error":{"message":"Limit of 60 requests per minute reached."}}"#,
+        LimitClass::TokenThroughput => r#"{"error":{"message":"Limit of 60 tokens per minute reached."}}"#,
+        LimitClass::Daily => r#"{"error":{"message":"Limit of 60 requests per day reached."}}"#,
+        LimitClass::Concurrency => r#"{"error":{"message":"Too many concurrent requests."}}"#,
+        _ => "",
     }
 }
 
@@ -207,13 +236,19 @@ fn scenario(seed: u64) -> Scenario {
     ]);
     let (gate, replicas) = (one_of(&["local", "local", "none"]), one_of(&["1", "1", "4"]));
     let (configured, known) = (one_of(&["true", "false"]), one_of(&["true", "false"]));
+    let (cold_start, estimated) = (one_of(&["false", "false", "true"]), one_of(&["false", "true"]));
+    // The table reads a class from what is left of the quotas, takes their resets for waits where none is stated, and tells a spent account by another status.
+    let always_stated = retry_after != r#""none""#
+        && (trouble.is_empty() || trouble.contains("attempts_count") || trouble.contains("tokens"));
+    let headers = always_stated && one_of(&["false", "true", "true"]) == "true";
+    let readable = headers || !trouble.contains("spend") && one_of(&["false", "true"]) == "true";
     let json = format!(
         r#"{{"seed": {seed}, "measured_s": 600, "others": {others}, "policy": {policy}, "gate": "{gate}",
         "provider": {{"requests_per_minute": {quota}, "algorithm": {algorithm}, "retry_after": {retry_after},
-            "class_readable": false {trouble}}},
-        "callers": {{"arrivals": {arrivals}, "replicas": {replicas}, "tokens": {{"estimated": false}},
+            "quota_headers": {headers}, "class_readable": {readable} {trouble}}},
+        "callers": {{"arrivals": {arrivals}, "replicas": {replicas}, "tokens": {{"estimated": {estimated}, "estimate_bias": 1.5}},
             "deadline_s": {deadline}}},
-        "limit_configured": {configured}, "fleet_known": {known}}}"#
+        "limit_configured": {configured}, "cold_start": {cold_start}, "fleet_known": {known}}}"#
     );
     json.parse().unwrap_or_else(|error| panic!("{error}: {json}"))
 }

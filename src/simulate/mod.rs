@@ -50,6 +50,7 @@ mod scrape;
 mod tally;
 mod timeline;
 mod watch;
+mod what_if;
 mod world;
 
 pub use lines::{LinesError, simulate_lines};
@@ -57,6 +58,8 @@ pub use run::{Run, Simulation, simulate};
 pub use scenario::*;
 pub use scrape::{Scrape, Scraped};
 pub use tally::{Outcome, Percentiles};
+pub use timeline::Request;
+pub use what_if::{Change, Row, WhatIf, what_if};
 
 #[cfg(test)]
 mod differential_tests;

@@ -229,8 +229,12 @@ impl Pacer<'_> {
     /// The head is not served.
     fn drop_head(&mut self, outcome: CallOutcome) {
         let Some(head) = self.queue.pop_front() else { return };
+        let now = self.calendar.now();
         if head.measured {
-            self.tally.gave_up(outcome, self.calendar.now());
+            self.tally.gave_up(outcome, now);
+        }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.gave_up(now);
         }
     }
 

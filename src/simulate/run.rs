@@ -10,7 +10,7 @@ use crate::simulate::plot;
 use crate::simulate::scenario::{Engine, Scenario};
 use crate::simulate::scrape::{Fleet, Scrape, Scraped};
 use crate::simulate::tally::Outcome;
-use crate::simulate::timeline::Timeline;
+use crate::simulate::timeline::{Request, Timeline};
 use crate::simulate::watch::Watch;
 use crate::simulate::world::World;
 
@@ -43,6 +43,7 @@ pub struct Simulation<'a> {
     scenario: &'a Scenario,
     scrape: Option<Scrape>,
     plots: bool,
+    lists_requests: bool,
 }
 
 /// What a run gave.
@@ -55,12 +56,14 @@ pub struct Run {
     pub scraped: Option<Scraped>,
     /// The picture, if it was asked for, as SVG.
     pub plot: Option<String>,
+    /// Every request of the callers in its order, if that was asked for.
+    pub requests: Option<Vec<Request>>,
 }
 
 impl<'a> Simulation<'a> {
     /// A run of this scenario.
     pub const fn of(scenario: &'a Scenario) -> Self {
-        Self { scenario, scrape: None, plots: false }
+        Self { scenario, scrape: None, plots: false, lists_requests: false }
     }
 
     /// Scrapes the metrics of each replica, every 1 s to 1 h.
@@ -75,22 +78,39 @@ impl<'a> Simulation<'a> {
         self
     }
 
+    /// Keeps every request the callers sent: when, and whether it was served.
+    pub const fn requests_listed(mut self) -> Self {
+        self.lists_requests = true;
+        self
+    }
+
     /// Runs it to the end of its last call.
     ///
     /// # Errors
     /// The first setting outside its range.
     pub fn run(self) -> Result<Run, InvalidSetting> {
+        let plots = self.plots;
+        let (run, plan, timeline) = self.observed()?;
+        let plot = timeline.filter(|_| plots).map(|timeline| plot::svg(&timeline, &plan));
+        Ok(Run { plot, ..run })
+    }
+
+    /// Runs it, and gives what a picture is made of instead of the picture.
+    pub(super) fn observed(self) -> Result<(Run, Plan, Option<Timeline>), InvalidSetting> {
         let plan = Plan::of(self.scenario)?;
         if let Some(scrape) = self.scrape {
             within("scrape.every", scrape.every, SHORTEST_SCRAPE..=LONGEST_SCRAPE, "1s to 1h")?;
         }
-        let mut timeline = self.plots.then(Timeline::new);
+        let mut timeline = (self.plots || self.lists_requests).then(Timeline::new);
+        if let Some(timeline) = timeline.as_mut().filter(|_| self.lists_requests) {
+            timeline.requests = Some(Vec::new());
+        }
         let (outcome, scraped) = match plan.engine {
             Engine::Pacer => (pacer::pace(&plan, timeline.as_mut())?, None),
             Engine::Forbear => self.run_engine(&plan, timeline.as_mut())?,
         };
-        let plot = timeline.map(|timeline| plot::svg(&timeline, &plan));
-        Ok(Run { outcome, scraped, plot })
+        let requests = timeline.as_mut().and_then(|timeline| timeline.requests.take());
+        Ok((Run { outcome, scraped, plot: None, requests }, plan, timeline))
     }
 
     fn run_engine(

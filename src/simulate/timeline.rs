@@ -17,6 +17,18 @@ pub(crate) struct Timeline {
     pub(crate) span: Duration,
     /// The spans, the first at the start of the world.
     pub(crate) spans: Vec<Span>,
+    /// Every request, where that is wanted.
+    pub(crate) requests: Option<Vec<Request>>,
+}
+
+/// One request that reached the provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Request {
+    /// When, from the start of the world.
+    pub at: Duration,
+    /// Whether it was served, or is about to be.
+    pub served: bool,
 }
 
 /// What happened in one span.
@@ -28,6 +40,8 @@ pub(crate) struct Span {
     pub(crate) served: u32,
     /// Requests that a limit refused.
     pub(crate) throttled: u32,
+    /// Calls that ended without success.
+    pub(crate) gave_up: u32,
     /// The least that was left of the quota of which least was left, as a share; if anybody asked.
     pub(crate) quota_left: Option<f64>,
 }
@@ -35,7 +49,7 @@ pub(crate) struct Span {
 impl Timeline {
     /// An empty timeline; spans are of a second until there are too many.
     pub(crate) fn new() -> Self {
-        Self { span: Duration::from_secs(1), spans: Vec::new() }
+        Self { span: Duration::from_secs(1), spans: Vec::new(), requests: None }
     }
 
     /// A call arrived.
@@ -45,9 +59,17 @@ impl Timeline {
 
     /// A request came and was served, or throttled, or failed in another way.
     pub(super) fn asked(&mut self, now: Moment, served: bool, throttled: bool) {
+        if let Some(requests) = &mut self.requests {
+            requests.push(Request { at: now.elapsed_since_start(), served });
+        }
         let span = self.at(now);
         span.served += u32::from(served);
         span.throttled += u32::from(throttled);
+    }
+
+    /// A call ended without success.
+    pub(super) fn gave_up(&mut self, now: Moment) {
+        self.at(now).gave_up += 1;
     }
 
     /// So much was left of the quota.
@@ -66,9 +88,26 @@ impl Timeline {
                 }
                 return &mut self.spans[place];
             }
-            self.span *= 2;
-            self.spans = self.spans.chunks(2).map(Span::together).collect();
+            self.coarsen();
         }
+    }
+
+    /// Makes two spans one.
+    fn coarsen(&mut self) {
+        self.span *= 2;
+        self.spans = self.spans.chunks(2).map(Span::together).collect();
+    }
+
+    /// Gives several timelines spans of one length, and as many of them.
+    pub(super) fn align(timelines: &mut [Self]) {
+        let span = timelines.iter().map(|timeline| timeline.span).max().unwrap_or_default();
+        for timeline in &mut *timelines {
+            while timeline.span < span {
+                timeline.coarsen();
+            }
+        }
+        let longest = timelines.iter().map(|timeline| timeline.spans.len()).max().unwrap_or_default();
+        timelines.iter_mut().for_each(|timeline| timeline.spans.resize(longest, Span::default()));
     }
 }
 
@@ -79,6 +118,7 @@ impl Span {
             arrivals: sum.arrivals + span.arrivals,
             served: sum.served + span.served,
             throttled: sum.throttled + span.throttled,
+            gave_up: sum.gave_up + span.gave_up,
             quota_left: least(sum.quota_left, span.quota_left),
         })
     }
@@ -106,5 +146,15 @@ mod tests {
         assert!(timeline.spans.len() <= MOST_SPANS);
         let sum = Span::together(&timeline.spans);
         assert_eq!((sum.arrivals, sum.served, sum.throttled, sum.quota_left), (10_000, 5_000, 5_000, Some(0.0)));
+    }
+
+    #[test]
+    fn timelines_of_different_lengths_are_aligned() {
+        let mut both = [Timeline::new(), Timeline::new()];
+        both[0].arrived(Moment::since_start(Duration::from_secs(10)));
+        both[1].gave_up(Moment::since_start(Duration::from_secs(1_000)));
+        Timeline::align(&mut both);
+        assert_eq!((both[0].span, both[0].spans.len()), (both[1].span, both[1].spans.len()));
+        assert_eq!((both[0].spans[2].arrivals, both[1].spans[250].gave_up), (1, 1));
     }
 }

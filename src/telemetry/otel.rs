@@ -1,4 +1,7 @@
 //! The sink over OpenTelemetry's metrics API, under the dotted names and UCUM units.
+//!
+//! The API has no handle of one series: each measurement brings its attributes, and the SDK looks the series up by them.
+//! The attributes are made once for each series and kept; the look-up is the SDK's, and most of what a measurement costs.
 
 use std::fmt;
 use std::sync::{Arc, Once, OnceLock, Weak};
@@ -23,6 +26,17 @@ use crate::event::{Event, PoolLabels};
 /// the Prometheus names of the catalogue. Histograms bring the catalogue's bounds as advice. Set the global meter provider
 /// before the first call: instruments are made then, and one of the API's own no-op provider stays dead. Gauges are
 /// sampled whenever the SDK collects.
+///
+/// The SDK bounds the series of an instrument, by default at 2,000, of which many pools can need more. A view raises it
+/// (`Stream::builder().with_cardinality_limit(20_000)`), as `forbear::otlp::install` does.
+///
+/// ```
+/// use opentelemetry_sdk::metrics::SdkMeterProvider;
+/// let provider = SdkMeterProvider::builder().build(); // with the application's reader and resource
+/// opentelemetry::global::set_meter_provider(provider);
+/// let forbear = forbear::Forbear::builder().sink(forbear::telemetry::instruments()).build()?;
+/// # Ok::<_, forbear::InvalidSetting>(())
+/// ```
 #[must_use]
 pub fn instruments() -> Instruments {
     Instruments::with(Resolution::Lean)

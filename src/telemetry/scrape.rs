@@ -2,6 +2,15 @@
 //!
 //! The exporter crate has a listener of its own, but no moment at which gauges could be sampled for a scrape. And it runs on
 //! the application's runtime, which may be the very thing that is stuck when somebody looks.
+//!
+//! | asked | answer |
+//! |---|---|
+//! | `GET` or `HEAD /metrics` | 200, Prometheus text 0.0.4 |
+//! | `/metrics` by another method | 405 with `allow` |
+//! | anything else | 404, which names the path |
+//!
+//! HTTP/1.1, connections kept open; what does not ask within 30 s is closed. At most 32 connections at a time, so that
+//! whoever can reach the port cannot make it hold more.
 
 use std::convert::Infallible;
 use std::io;

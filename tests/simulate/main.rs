@@ -5,4 +5,5 @@ mod backfill;
 mod bursts;
 #[cfg(feature = "cli")]
 mod command;
+mod lasting;
 mod scenarios;

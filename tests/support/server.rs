@@ -101,6 +101,27 @@ impl Server {
         Self::start(command, addr, "started server at")
     }
 
+    /// An empty Redis that keeps nothing on disk.
+    pub fn redis(more: &[&str]) -> Self {
+        Self::redis_at(free_addr(), more)
+    }
+
+    /// The same at this address: as one that was killed comes back.
+    pub fn redis_at(addr: SocketAddr, more: &[&str]) -> Self {
+        let mut command = tool("redis-server");
+        command
+            .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--daemonize", "no", "--port"])
+            .arg(addr.port().to_string())
+            .args(more)
+            .stdout(Stdio::null());
+        Self::listening(command, addr)
+    }
+
+    /// The process, for signals.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// The body of an answer.
     pub fn get(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(self.addr).expect("the server listens");

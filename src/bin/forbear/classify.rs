@@ -13,8 +13,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use forbear::core::moment::WallTime;
-use forbear::core::rule::Table;
-use forbear::provider;
+
+use crate::known::table;
 
 /// Say how forbear reads an answer: which limit was hit, what it would do and when, and what told it so.
 ///
@@ -99,12 +99,5 @@ fn input(options: &Classify) -> io::Result<Box<dyn BufRead>> {
             Box::new(io::BufReader::new(fs::File::open(path).map_err(named)?))
         }
         None => Box::new(io::stdin().lock()),
-    })
-}
-
-/// The table of a provider, or what to type instead.
-fn table(id: &str) -> Result<Table, String> {
-    provider::by_id(id).ok_or_else(|| {
-        format!("no provider is called {id:?}; known, closest first: {}", provider::closest(id).join(", "))
     })
 }

@@ -1,8 +1,14 @@
 //! The command line: one verb each, one file per verb.
 
+mod check;
 mod classify;
 mod demo;
+mod duration;
+mod known;
 mod simulate;
+mod suggest;
+mod text;
+mod what_if;
 
 use std::process::ExitCode;
 
@@ -18,16 +24,22 @@ struct Forbear {
 
 #[derive(Subcommand)]
 enum Verb {
+    Check(check::Check),
     Classify(classify::Classify),
     Demo(demo::Demo),
     Simulate(simulate::Simulate),
+    Suggest(suggest::Suggest),
+    WhatIf(what_if::WhatIf),
 }
 
 fn main() -> ExitCode {
     let Forbear { verb } = Forbear::parse();
     match verb {
+        Verb::Check(check) => check::run(&check),
         Verb::Classify(classify) => classify::run(&classify),
         Verb::Demo(demo) => demo::run(&demo),
         Verb::Simulate(simulate) => simulate::run(&simulate),
+        Verb::Suggest(suggest) => suggest::run(&suggest),
+        Verb::WhatIf(what_if) => what_if::run(&what_if),
     }
 }

@@ -13,6 +13,8 @@ use time::format_description::well_known::Rfc3339;
 use forbear::core::moment::WallTime;
 use forbear::simulate::{Scenario, Scrape, Simulation, simulate_lines};
 
+use crate::duration;
+
 type Failure = Box<dyn std::error::Error>;
 
 /// Simulate a provider, its callers and the engine between them, in virtual time
@@ -28,7 +30,7 @@ pub(crate) struct Simulate {
     #[arg(long, value_name = "FILE")]
     openmetrics: Option<PathBuf>,
     /// How far apart in virtual time the metrics are scraped: `15s`, `1m`
-    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = duration, requires = "openmetrics")]
+    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = duration::parse, requires = "openmetrics")]
     scrape: Duration,
     /// What time it is at the start of the run: seconds since 1970, or as in 2026-01-01T00:00:00Z
     #[arg(long, value_name = "TIME", default_value = "2026-01-01T00:00:00Z", value_parser = start, requires = "openmetrics")]
@@ -109,25 +111,6 @@ fn write_to(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<
         file.flush()
     });
     written.map_err(|error| format!("{} cannot be written: {error}", path.display()).into())
-}
-
-/// `15s`, `1m`, `1h`, or a number of seconds.
-fn duration(text: &str) -> Result<Duration, String> {
-    let (number, unit) = match text.strip_suffix(['s', 'm', 'h']) {
-        Some(number) => (
-            number,
-            if text.ends_with('s') {
-                1
-            } else if text.ends_with('m') {
-                60
-            } else {
-                3_600
-            },
-        ),
-        None => (text, 1),
-    };
-    let number: u32 = number.parse().map_err(|_| "a whole number of seconds, or as in 15s, 1m, 1h".to_owned())?;
-    Ok(Duration::from_secs(u64::from(number) * unit))
 }
 
 /// Seconds since 1970, or RFC 3339.

@@ -101,6 +101,9 @@ impl Claims {
     /// long none wins.
     #[must_use]
     pub fn verdict(self) -> Named {
+        if self.is_empty() {
+            return Named::Nothing;
+        }
         let other = self.has(Unit::Other, Span::Short) || self.has(Unit::Other, Span::Unsaid);
         if other || self.has(Unit::Other, Span::Day) {
             let known = Self(self.0 & !OTHERS);

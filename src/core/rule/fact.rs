@@ -49,6 +49,27 @@ pub(crate) struct Entry {
     pub(crate) fact: Fact,
 }
 
+/// What all facts of a body say together.
+#[derive(Debug, Default)]
+pub(crate) struct Summary {
+    /// The status the body repeats.
+    pub(crate) status: Option<u16>,
+    /// The status of the answer behind this one.
+    pub(crate) original_status: Option<u16>,
+    /// The limits its texts and names name.
+    pub(crate) claims: Claims,
+    /// The unit its words name.
+    pub(crate) unit: Claims,
+    /// The rules whose words it shows: the table's and the user's.
+    pub(crate) words: (RuleSet, RuleSet),
+    /// The rules whose phrases it shows.
+    pub(crate) phrases: (RuleSet, RuleSet),
+    /// Whether a text says that the request asks for more than the limit grants.
+    pub(crate) larger_than_limit: bool,
+    /// Whether it says that the limit is zero.
+    pub(crate) limit_is_zero: bool,
+}
+
 /// More facts than this are dropped: a table has at most 96 rows, and errors list a few violations.
 const CAPACITY: usize = 1_024;
 /// Room made when the first fact comes: most errors tell fewer.
@@ -109,67 +130,27 @@ impl Facts {
         self.iter().any(|entry| matches!(entry.fact, Fact::Error))
     }
 
-    /// The status the body repeats.
-    pub(crate) fn status(&self) -> Option<u16> {
-        self.iter().find_map(|entry| match entry.fact {
-            Fact::Status(status) => Some(status),
-            _ => None,
-        })
-    }
-
-    /// The status of the answer behind this one.
-    pub(crate) fn original_status(&self) -> Option<u16> {
-        self.iter().find_map(|entry| match entry.fact {
-            Fact::OriginalStatus(status) => Some(status),
-            _ => None,
-        })
-    }
-
-    pub(crate) fn prose(&self) -> impl Iterator<Item = &Prose> {
-        self.iter().filter_map(|entry| match &entry.fact {
-            Fact::Prose(prose) => Some(prose),
-            _ => None,
-        })
-    }
-
-    /// The limits its texts and names name.
-    pub(crate) fn claims(&self) -> Claims {
-        self.iter().fold(Claims::NONE, |claims, entry| match entry.fact {
-            Fact::Prose(prose) => claims.and(prose.claims),
-            Fact::Names(named) => claims.and(named),
-            _ => claims,
-        })
-    }
-
-    /// The unit its words name.
-    pub(crate) fn unit(&self) -> Claims {
-        self.iter().fold(Claims::NONE, |claims, entry| match entry.fact {
-            Fact::Unit(unit) => claims.and(unit),
-            _ => claims,
-        })
-    }
-
-    /// The unit, where the texts name a window alone: "daily" beside the word `tokens`.
-    pub(crate) fn unit_beside(&self, claims: Claims) -> Claims {
-        if claims.names_a_day() { self.unit() } else { Claims::NONE }
-    }
-
-    /// Whether it says that the limit is zero.
-    pub(crate) fn has_zero_limit(&self) -> bool {
-        self.iter().any(|entry| match entry.fact {
-            Fact::LimitIsZero => true,
-            Fact::Prose(prose) => prose.limit_is_zero,
-            _ => false,
-        })
-    }
-
-    /// The rules whose words and phrases it shows.
-    pub(crate) fn rules(&self) -> (RuleSet, RuleSet, RuleSet, RuleSet) {
-        self.iter().fold((0, 0, 0, 0), |(words, user_words, phrases, user_phrases), entry| match entry.fact {
-            Fact::Words(table, user) => (words | table, user_words | user, phrases, user_phrases),
-            Fact::Prose(prose) => (words, user_words, phrases | prose.rules, user_phrases | prose.user_rules),
-            _ => (words, user_words, phrases, user_phrases),
-        })
+    /// What all facts say together.
+    pub(crate) fn summary(&self) -> Summary {
+        let mut told = Summary::default();
+        for entry in self.iter() {
+            match &entry.fact {
+                Fact::Status(status) => told.status = told.status.or(Some(*status)),
+                Fact::OriginalStatus(status) => told.original_status = told.original_status.or(Some(*status)),
+                Fact::Words(table, user) => told.words = (told.words.0 | table, told.words.1 | user),
+                Fact::Names(named) => told.claims = told.claims.and(*named),
+                Fact::Unit(unit) => told.unit = told.unit.and(*unit),
+                Fact::LimitIsZero => told.limit_is_zero = true,
+                Fact::Prose(prose) => {
+                    told.claims = told.claims.and(prose.claims);
+                    told.phrases = (told.phrases.0 | prose.rules, told.phrases.1 | prose.user_rules);
+                    told.larger_than_limit |= prose.larger_than_limit;
+                    told.limit_is_zero |= prose.limit_is_zero;
+                }
+                Fact::Error | Fact::Wait(_) | Fact::Spent(_) => {}
+            }
+        }
+        told
     }
 
     /// The first stated wait in the order of the table, with the place it stood at.
@@ -217,6 +198,8 @@ impl Facts {
 pub struct Asked<'a> {
     pub(crate) table: &'a Rules,
     pub(crate) user: &'a Rules,
+    /// Whether there is a body.
+    pub(crate) body: bool,
 }
 
 impl Asked<'_> {
@@ -224,7 +207,9 @@ impl Asked<'_> {
     #[inline]
     pub fn begun_by(&self, text: &[u8], prose: &mut Prose) {
         prose.rules |= self.table.begun_by(text);
-        prose.user_rules |= self.user.begun_by(text);
+        if self.user.asks_for_phrases() {
+            prose.user_rules |= self.user.begun_by(text);
+        }
     }
 
     pub(crate) fn word(&self, word: &[u8]) -> (RuleSet, RuleSet) {

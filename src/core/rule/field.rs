@@ -2,7 +2,7 @@
 
 use crate::core::rule::claim::Claims;
 use crate::core::rule::header::{Axis, When};
-use crate::core::rule::index::same;
+use crate::core::rule::index::{Lexicon, same};
 use std::fmt;
 
 /// A value of a body, lent for the moment of reading.
@@ -105,6 +105,8 @@ pub struct Fields {
     pub(crate) rows: [&'static Field; FIELDS],
     next_row: [u8; FIELDS],
     nodes: [Node; NODES],
+    /// The nodes by their keys.
+    keys: Lexicon<NODES>,
 }
 
 impl fmt::Debug for Fields {
@@ -134,7 +136,12 @@ impl Fields {
             itself: false,
             elements: false,
         };
-        let mut fields = Self { rows: [&NO_FIELD; FIELDS], next_row: [NOTHING; FIELDS], nodes: [NO_NODE; NODES] };
+        let mut fields = Self {
+            rows: [&NO_FIELD; FIELDS],
+            next_row: [NOTHING; FIELDS],
+            nodes: [NO_NODE; NODES],
+            keys: Lexicon::new(),
+        };
         let (mut list, mut count, mut nodes) = (0, 0, 1);
         while list < lists.len() {
             let mut row = 0;
@@ -182,6 +189,7 @@ impl Fields {
                     elements: false,
                 };
                 self.nodes[at as usize].child = child;
+                self.keys.add(part(path, start, end), nodes);
                 nodes += 1;
             }
             at = child;
@@ -212,15 +220,8 @@ impl Fields {
     /// The node below `node` that `key` leads to.
     #[inline]
     pub(crate) fn child(&self, node: u8, key: &str) -> Option<u8> {
-        let mut child = self.nodes[usize::from(node)].child;
-        while child != NOTHING {
-            let candidate = &self.nodes[usize::from(child)];
-            if usize::from(candidate.end - candidate.start) == key.len() && self.key(child) == key {
-                return Some(child);
-            }
-            child = candidate.sibling;
-        }
-        None
+        let mut alike = self.keys.all(key.as_bytes());
+        alike.find(|child| self.nodes[*child].parent == node).map(|child| child as u8)
     }
 
     /// Whether a path means the value at `node` itself.

@@ -1,8 +1,8 @@
 //! From what an answer shows to the limit that was hit, whether waiting can help, and the level it belongs to.
 
 use crate::core::rule::Table;
-use crate::core::rule::claim::Named;
-use crate::core::rule::fact::Facts;
+use crate::core::rule::claim::{Claims, Named};
+use crate::core::rule::fact::{Facts, Summary};
 use crate::core::rule::header::Axis;
 use crate::core::rule::seen::Seen;
 use crate::core::rule::verdict::{INSIDE_A_SUCCESS, Opinion, Rule, Shown};
@@ -21,6 +21,8 @@ pub(crate) struct Judgement {
     /// even where no header says how much is left on it. A class that a rule gave names no axis: a ramp limiter and a
     /// secondary limit count requests, too, but not those of the header.
     pub(crate) named: bool,
+    /// Whether texts or names of the body name a limit per day.
+    pub(crate) names_a_day: bool,
     /// Whether nothing told the limit.
     pub(crate) unresolved: bool,
 }
@@ -35,6 +37,7 @@ struct State {
 }
 
 /// What the status alone says.
+#[inline]
 fn by_status(status: u16) -> State {
     let limit = match status {
         429 => Opinion::SomeLimit,
@@ -48,27 +51,21 @@ fn by_status(status: u16) -> State {
 
 /// Judges an answer that failed.
 pub(crate) fn judge(table: &Table, http_status: u16, seen: &Seen, facts: &Facts) -> Judgement {
+    let told = facts.summary();
     let status = match http_status {
-        ..400 => facts.status().or(facts.original_status()).unwrap_or(INSIDE_A_SUCCESS),
+        ..400 => told.status.or(told.original_status).unwrap_or(INSIDE_A_SUCCESS),
         // A failed dependency: the status of what failed says more.
-        424 => facts.original_status().unwrap_or(http_status),
+        424 => told.original_status.unwrap_or(http_status),
         _ => http_status,
     };
     let is_status = |asked: &u16| *asked == status || http_status >= 400 && *asked == http_status;
     let mut state = by_status(status);
 
-    let (words, user_words, phrases, user_phrases) = facts.rules();
-    let table_shown = (words | seen.words.0, phrases);
-    let user_shown = (user_words | seen.words.1, user_phrases);
-    let table_rules = || table.rules.rows[..table.rules.count].iter().zip(0u32..).map(|(r, n)| (*r, n, table_shown));
-    let user_rules =
-        || table.user_rules.rows[..table.user_rules.count].iter().zip(0u32..).map(|(r, n)| (*r, n, user_shown));
     let run = |state: &mut State, otherwise: bool| {
-        for (rule, number, (words, phrases)) in table_rules().chain(user_rules()) {
-            let holds = rule.otherwise == otherwise
-                && (rule.statuses.is_empty() || rule.statuses.iter().any(is_status))
-                && (rule.words.is_empty() || words >> number & 1 == 1)
-                && (rule.phrases.is_empty() || phrases >> number & 1 == 1)
+        let table_rules = table.rules.possible(told.words.0 | seen.words.0, told.phrases.0, otherwise);
+        let user_rules = table.user_rules.possible(told.words.1 | seen.words.1, told.phrases.1, otherwise);
+        for rule in table_rules.chain(user_rules) {
+            let holds = (rule.statuses.is_empty() || rule.statuses.iter().any(is_status))
                 && rule.shown.iter().all(|shown| shows(*shown, table, seen));
             if holds {
                 state.hear(rule);
@@ -79,7 +76,7 @@ pub(crate) fn judge(table: &Table, http_status: u16, seen: &Seen, facts: &Facts)
     run(&mut state, false);
     let mut named = false;
     if state.limit == Opinion::SomeLimit {
-        (state.limit, named) = name_the_limit(table, seen, facts);
+        (state.limit, named) = name_the_limit(table, seen, facts, &told);
     }
     if state.limit == Opinion::SomeLimit {
         run(&mut state, true);
@@ -89,18 +86,32 @@ pub(crate) fn judge(table: &Table, http_status: u16, seen: &Seen, facts: &Facts)
         Opinion::SomeLimit | Opinion::NoOpinion => (LimitClass::Unknown, None),
     };
     let throttled = class != LimitClass::None;
-    let larger_than_limit = throttled && facts.prose().any(|prose| prose.larger_than_limit);
-    let nothing_granted = throttled && (facts.has_zero_limit() || seen.has_zero_limit(table.headers));
+    let larger_than_limit = throttled && told.larger_than_limit;
+    let nothing_granted = throttled && (told.limit_is_zero || seen.has_zero_limit(table.headers));
     if throttled {
         state.scope = state.scope.or_else(|| level_of_exhausted(table, seen, (class, token_kind)));
     }
     let beside = Beside { verdict: seen.verdict(), larger_than_limit, nothing_granted };
-    conclude(status, (class, token_kind, named), &state, beside)
+    let judgement = conclude(status, (class, token_kind, named), &state, beside);
+    Judgement { names_a_day: told.claims.names_a_day(), ..judgement }
 }
 
 /// [`judge`] for an answer of which nothing is known but its status, an error: only rules that ask for nothing else hold.
+#[inline]
 pub(crate) fn judge_status(table: &Table, status: u16) -> Judgement {
     let mut state = by_status(status);
+    if table.rules.ask_for_status_alone() || table.user_rules.ask_for_status_alone() {
+        hear_of_status(table, status, &mut state);
+    }
+    let limit = match state.limit {
+        Opinion::Limit(class, kind) => (class, kind, false),
+        Opinion::SomeLimit | Opinion::NoOpinion => (LimitClass::Unknown, None, false),
+    };
+    conclude(status, limit, &state, Beside::default())
+}
+
+/// Hears the rules that ask for nothing but a status.
+fn hear_of_status(table: &Table, status: u16, state: &mut State) {
     for otherwise in [false, true] {
         if otherwise && state.limit != Opinion::SomeLimit {
             break;
@@ -113,11 +124,6 @@ pub(crate) fn judge_status(table: &Table, status: u16) -> Judgement {
             }
         }
     }
-    let limit = match state.limit {
-        Opinion::Limit(class, kind) => (class, kind, false),
-        Opinion::SomeLimit | Opinion::NoOpinion => (LimitClass::Unknown, None, false),
-    };
-    conclude(status, limit, &state, Beside::default())
 }
 
 impl State {
@@ -136,19 +142,20 @@ fn shows(shown: Shown, table: &Table, seen: &Seen) -> bool {
     match shown {
         Shown::Exhausted => seen.exhausted(table.headers).next().is_some(),
         Shown::WaitInHeader => seen.wait.is_some() || seen.finer_wait.is_some(),
-        Shown::RateLimitField => seen.listed.iter().next().is_some(),
+        Shown::RateLimitField => seen.listed().next().is_some(),
     }
 }
 
 /// Asks, in this order: the texts and names of the body, its word for the unit, the headers that name an axis, the axes
 /// and policies that are exhausted. The flag tells whether it was named.
-fn name_the_limit(table: &Table, seen: &Seen, facts: &Facts) -> (Opinion, bool) {
-    let in_text = facts.claims();
-    if let Some(opinion) = opinion(in_text.and(facts.unit_beside(in_text)).verdict()) {
+fn name_the_limit(table: &Table, seen: &Seen, facts: &Facts, told: &Summary) -> (Opinion, bool) {
+    // The unit may stand beside a window that is named alone: "daily" beside the word `tokens`.
+    let unit_beside = if told.claims.names_a_day() { told.unit } else { Claims::NONE };
+    if let Some(opinion) = opinion(told.claims.and(unit_beside).verdict()) {
         return (opinion, true);
     }
     let exhausted = exhausted_limit(table, seen, facts);
-    if let Some(Opinion::Limit(class, kind)) = opinion(facts.unit().verdict()) {
+    if let Some(Opinion::Limit(class, kind)) = opinion(told.unit.verdict()) {
         // The unit without a window: an exhausted axis of a day that counts the same tells the window.
         return match exhausted {
             Some((LimitClass::Daily, day_kind)) if kind.is_some() == day_kind.is_some() => {
@@ -177,7 +184,7 @@ fn opinion(named: Named) -> Option<Opinion> {
 /// The limit that exhausted axes and violated policies show; daily beats the rest, and of others that differ none wins.
 fn exhausted_limit(table: &Table, seen: &Seen, facts: &Facts) -> Option<Limit> {
     let axes = seen.exhausted(table.headers).map(|(_, axis)| (axis.class, axis.token_kind));
-    let listed = seen.listed.exhausted().chain(facts.violated.iter());
+    let listed = seen.listed_exhausted().chain(facts.violated.iter());
     let listed = listed.map(|quota| (quota.class.unwrap_or(LimitClass::Unknown), quota.token_kind));
     axes.chain(listed).reduce(longer_lived)
 }
@@ -221,6 +228,7 @@ struct Beside {
 }
 
 /// Whether waiting can help, and what else follows from the limit.
+#[inline]
 fn conclude(
     status: u16,
     (class, token_kind, named): (LimitClass, Option<TokenKind>, bool),
@@ -240,5 +248,6 @@ fn conclude(
     let ambiguous = retryable && !throttled && status != 408 && (status >= 500 || status == INSIDE_A_SUCCESS);
     let unresolved = state.limit == Opinion::SomeLimit;
     let scope = state.scope;
-    Judgement { class, token_kind, retryable, ambiguous, larger_than_limit, scope, named, unresolved }
+    let names_a_day = false;
+    Judgement { class, token_kind, retryable, ambiguous, larger_than_limit, scope, named, names_a_day, unresolved }
 }

@@ -1,5 +1,6 @@
 //! One pass over the headers of an answer.
 
+use std::fmt;
 use std::time::Duration;
 
 use http::HeaderMap;
@@ -7,7 +8,7 @@ use http::HeaderMap;
 use crate::core::moment::WallTime;
 use crate::core::rule::claim::Claims;
 use crate::core::rule::fact::Asked;
-use crate::core::rule::header::{AXES, Axis, AxisRole, Headers, Listed, Means, ReadListed, When};
+use crate::core::rule::header::{AXES, Axis, AxisRole, Headers, Listed, ListedQuota, Means, ReadListed, When};
 use crate::core::rule::verdict::RuleSet;
 use crate::core::signal::{Dimension, QuotaWindow, Quotas};
 
@@ -60,9 +61,11 @@ enum Ballot {
 
 /// What the headers of one answer say.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct Seen<'m> {
     pub(crate) axes: [AxisSeen; AXES],
-    pub(crate) date: Option<WallTime>,
+    /// The axes of which anything was told, a bit each.
+    told: u16,
+    date: Option<Late<'m, WallTime>>,
     pub(crate) finer_wait: Option<(When, u8)>,
     pub(crate) wait: Option<(When, u8)>,
     /// Whether a wait stood there that could not be read.
@@ -70,21 +73,34 @@ pub(crate) struct Seen {
     verdict: Ballot,
     pub(crate) names: Claims,
     pub(crate) words: (RuleSet, RuleSet),
-    pub(crate) listed: Listed,
+    listed: Option<Listed>,
     pub(crate) stream: bool,
 }
 
-impl Seen {
-    /// Reads `map`. Words are looked up only when `asked`: on a success nobody does.
-    pub(crate) fn read(headers: &Headers, map: &HeaderMap, asked: Option<Asked<'_>>) -> Self {
-        let mut seen = Self::default();
+/// A value that is read when somebody asks: a date costs more than all the rest.
+#[derive(Clone, Copy)]
+struct Late<'m, T> {
+    value: &'m [u8],
+    read: fn(&[u8]) -> Option<T>,
+}
+
+impl<T> fmt::Debug for Late<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value not read yet")
+    }
+}
+
+impl<'m> Seen<'m> {
+    /// Reads `map`. What only an error or a body asks for is read when there is one: `asked`.
+    pub(crate) fn read(&mut self, headers: &Headers, map: &'m HeaderMap, asked: Option<Asked<'_>>) {
         let mut read_listed: Option<ReadListed> = None;
         for (name, value) in map {
-            let Some(row) = headers.names.find(name.as_str().as_bytes()).next() else { continue };
+            let Some(row) = headers.names.latest(name.as_str().as_bytes()) else { continue };
             let value = value.as_bytes();
-            let axis = &mut seen.axes[usize::from(headers.axis_of[row]) % AXES];
+            let slot = usize::from(headers.axis_of[row]) % AXES;
+            let axis = &mut self.axes[slot];
             let row_number = row as u8;
-            match headers.rows[row].means {
+            match &headers.rows[row].means {
                 Means::Limit(_, read) => axis.limit.read(read(value)),
                 Means::Remaining(_, read) => axis.remaining.read(read(value)),
                 Means::Reset(_, read) => latest(&mut axis.reset, read(value), row_number, headers),
@@ -94,33 +110,60 @@ impl Seen {
                     }
                 }
                 Means::Spent(_, read) => axis.spent = read(value).or(axis.spent),
-                Means::FinerWait(read) => {
-                    let when = read(value);
-                    seen.refused_wait |= when.is_none();
-                    latest(&mut seen.finer_wait, when.filter(|when| !when.is_zero()), row_number, headers);
+                other => {
+                    self.read_other(other, value, row_number, headers, asked, &mut read_listed);
+                    continue;
                 }
-                Means::Wait(read) => {
-                    let when = read(value);
-                    seen.refused_wait |= when.is_none();
-                    latest(&mut seen.wait, when, row_number, headers);
-                }
-                Means::Date(read) => seen.date = seen.date.or(read(value)),
-                Means::Verdict(read) => seen.verdict = seen.verdict.and(read(value)),
-                Means::Word(cut) => {
-                    if let Some(asked) = asked {
-                        let (table, user) = asked.word(cut(value));
-                        seen.words = (seen.words.0 | table, seen.words.1 | user);
-                    }
-                }
-                Means::Names(read) => seen.names = seen.names.and(read(value)),
-                Means::Listed(read) => read_listed = Some(read),
-                Means::Stream(read) => seen.stream |= read(value).unwrap_or(false),
             }
+            self.told |= 1 << slot;
         }
         if let Some(read) = read_listed {
-            seen.listed = read(map, None);
+            self.listed = Some(read(map, None));
         }
-        seen
+    }
+
+    /// Reads a header that describes no axis.
+    fn read_other(
+        &mut self,
+        means: &Means,
+        value: &'m [u8],
+        row: u8,
+        headers: &Headers,
+        asked: Option<Asked<'_>>,
+        read_listed: &mut Option<ReadListed>,
+    ) {
+        match *means {
+            Means::FinerWait(read) if asked.is_some() => {
+                let when = read(value);
+                self.refused_wait |= when.is_none();
+                latest(&mut self.finer_wait, when.filter(|when| !when.is_zero()), row, headers);
+            }
+            Means::Wait(read) if asked.is_some() => {
+                let when = read(value);
+                self.refused_wait |= when.is_none();
+                latest(&mut self.wait, when, row, headers);
+            }
+            // Of several lines the first that can be read counts.
+            Means::Date(read) if self.date().is_none() => self.date = Some(Late { value, read }),
+            Means::Verdict(read) if asked.is_some() => self.verdict = self.verdict.and(read(value)),
+            Means::Word(cut) => {
+                if let Some(asked) = asked {
+                    let (table, user) = asked.word(cut(value));
+                    self.words = (self.words.0 | table, self.words.1 | user);
+                }
+            }
+            Means::Names(read) if asked.is_some() => self.names = self.names.and(read(value)),
+            Means::Listed(read) => *read_listed = Some(read),
+            Means::Stream(read) if asked.is_some_and(|asked| asked.body) => {
+                self.stream |= read(value).unwrap_or(false);
+            }
+            _ => {}
+        }
+    }
+
+    /// The server's clock.
+    pub(crate) fn date(&self) -> Option<WallTime> {
+        self.date.and_then(|date| (date.read)(date.value))
     }
 
     /// The provider's own verdict on retrying, unless its lines contradict each other.
@@ -141,28 +184,41 @@ impl Seen {
         })
     }
 
+    /// The axes of which the headers tell anything, in the order of the table.
+    pub(crate) fn told_axes<'a>(&self, headers: &'a Headers) -> impl Iterator<Item = (usize, &'a Axis)> + use<'a> {
+        let mut left = self.told;
+        std::iter::from_fn(move || {
+            let slot = left.trailing_zeros() as usize;
+            left &= left.wrapping_sub(1);
+            Some((slot, headers.axes.get(slot)?.as_ref()?))
+        })
+    }
+
     /// The axes that are exhausted and for whose sake a provider refuses.
     pub(crate) fn exhausted<'a>(&'a self, headers: &'a Headers) -> impl Iterator<Item = (usize, &'a Axis)> + 'a {
-        headers
-            .axes
-            .iter()
-            .flatten()
-            .enumerate()
+        self.told_axes(headers)
             .filter(|(slot, axis)| axis.role != AxisRole::Reserve && self.is_exhausted(*slot) == Some(true))
     }
 
     /// Whether an axis grants nothing at all.
     pub(crate) fn has_zero_limit(&self, headers: &Headers) -> bool {
-        let zero =
-            |(slot, axis): (usize, &Axis)| axis.role != AxisRole::Reserve && self.axes[slot].limit == Amount::Of(0);
-        headers.axes.iter().flatten().enumerate().any(zero)
+        self.told_axes(headers)
+            .any(|(slot, axis)| axis.role != AxisRole::Reserve && self.axes[slot].limit == Amount::Of(0))
     }
 
-    /// What the headers say of quotas.
-    pub(crate) fn quotas(&self, headers: &Headers, now: &dyn Fn() -> WallTime) -> Quotas {
-        let mut quotas = Quotas::default();
-        for (slot, axis) in headers.axes.iter().enumerate() {
-            let Some(axis) = axis else { break };
+    /// The quotas of the IETF fields.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = &ListedQuota> {
+        self.listed.iter().flat_map(Listed::iter)
+    }
+
+    /// The exhausted ones.
+    pub(crate) fn listed_exhausted(&self) -> impl Iterator<Item = &ListedQuota> {
+        self.listed.iter().flat_map(Listed::exhausted)
+    }
+
+    /// Enters what the headers say of quotas.
+    pub(crate) fn enter(&self, headers: &Headers, now: &dyn Fn() -> WallTime, quotas: &mut Quotas) {
+        for (slot, axis) in self.told_axes(headers) {
             let (Some((dimension, window)), seen) = (axis.quota, &self.axes[slot]) else { continue };
             let (limit, remaining) = (seen.limit.known(), seen.remaining.known());
             if limit.is_none() && remaining.is_none() && seen.reset.is_none() {
@@ -174,7 +230,7 @@ impl Seen {
                 quota.reset = seen.reset.map(|(when, _)| when.from(now));
             }
         }
-        for listed in self.listed.iter() {
+        for listed in self.listed() {
             let dimension = if listed.token_kind.is_some() { Dimension::Tokens } else { Dimension::Requests };
             let window = match listed.window {
                 Some(MINUTE) => QuotaWindow::Minute,
@@ -187,7 +243,6 @@ impl Seen {
                 quota.reset = listed.reset.map(|when| when.from(now));
             }
         }
-        quotas
     }
 }
 

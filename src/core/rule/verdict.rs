@@ -178,11 +178,19 @@ pub struct Rules {
     word_rule: [u8; WORDS],
     phrases: [(&'static str, u8); PHRASES],
     phrase_count: usize,
-    /// For each letter whether any phrase begins with it.
-    initials: u32,
+    /// For each letter the phrase last added that begins with it, and for each phrase the one before: 0 is none, others
+    /// count from 1.
+    initials: [u8; LETTERS],
+    phrase_before: [u8; PHRASES],
+    /// The rules that ask for a word, for a phrase, and those that are asked only where nothing else told the limit.
+    worded: RuleSet,
+    phrased: RuleSet,
+    otherwise: RuleSet,
     /// The rules that ask for no more than a status.
     by_status_alone: RuleSet,
 }
+
+const LETTERS: usize = 26;
 
 impl fmt::Debug for Rules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -209,7 +217,11 @@ impl Rules {
             word_rule: [0; WORDS],
             phrases: [("", 0); PHRASES],
             phrase_count: 0,
-            initials: 0,
+            initials: [0; LETTERS],
+            phrase_before: [0; PHRASES],
+            worded: 0,
+            phrased: 0,
+            otherwise: 0,
             by_status_alone: 0,
         };
         let (mut list, mut words) = (0, 0);
@@ -232,13 +244,25 @@ impl Rules {
                     assert!(rules.phrase_count < PHRASES, "the rules of a table ask for at most 96 phrases");
                     let initial = rule.phrases[i].as_bytes()[0];
                     assert!(initial.is_ascii_lowercase(), "a phrase begins with a lower-case letter");
+                    let letter = (initial - b'a') as usize;
                     rules.phrases[rules.phrase_count] = (rule.phrases[i], number);
-                    rules.initials |= 1 << (initial - b'a');
+                    rules.phrase_before[rules.phrase_count] = rules.initials[letter];
                     rules.phrase_count += 1;
+                    rules.initials[letter] = rules.phrase_count as u8;
                     i += 1;
                 }
+                let bit = 1 << number;
+                if !rule.words.is_empty() {
+                    rules.worded |= bit;
+                }
+                if !rule.phrases.is_empty() {
+                    rules.phrased |= bit;
+                }
+                if rule.otherwise {
+                    rules.otherwise |= bit;
+                }
                 if rule.words.is_empty() && rule.phrases.is_empty() && rule.shown.is_empty() {
-                    rules.by_status_alone |= 1 << number;
+                    rules.by_status_alone |= bit;
                 }
                 rules.rows[rules.count] = rule;
                 rules.count += 1;
@@ -249,9 +273,31 @@ impl Rules {
         rules
     }
 
+    /// Whether any rule asks for no more than a status.
+    #[inline]
+    pub(crate) fn ask_for_status_alone(&self) -> bool {
+        self.by_status_alone != 0
+    }
+
     /// The rules that ask for no more than a status, in their order.
     pub(crate) fn by_status_alone(&self) -> impl Iterator<Item = &'static Rule> {
-        let mut left = self.by_status_alone;
+        self.numbered(self.by_status_alone)
+    }
+
+    /// The rules that words and phrases leave possible, in their order: those asked at once, or those asked only where
+    /// nothing else told the limit.
+    pub(crate) fn possible(
+        &self,
+        words: RuleSet,
+        phrases: RuleSet,
+        otherwise: bool,
+    ) -> impl Iterator<Item = &'static Rule> {
+        let turn = if otherwise { self.otherwise } else { !self.otherwise };
+        let all = RuleSet::MAX.checked_shr((RULES - self.count) as u32).unwrap_or(0);
+        self.numbered(all & turn & (!self.worded | words) & (!self.phrased | phrases))
+    }
+
+    fn numbered(&self, mut left: RuleSet) -> impl Iterator<Item = &'static Rule> {
         std::iter::from_fn(move || {
             let number = left.trailing_zeros() as usize;
             left &= left.wrapping_sub(1);
@@ -261,23 +307,31 @@ impl Rules {
 
     /// The rules that ask for `word`.
     pub(crate) fn asking_for(&self, word: &[u8]) -> RuleSet {
-        self.words.find(word).fold(0, |set, number| set | 1 << self.word_rule[number])
+        if self.worded == 0 {
+            return 0;
+        }
+        self.words.all(word).fold(0, |set, number| set | 1 << self.word_rule[number])
+    }
+
+    /// Whether any rule asks for a phrase.
+    #[inline]
+    pub(crate) const fn asks_for_phrases(&self) -> bool {
+        self.phrased != 0
     }
 
     /// The rules that ask for a phrase which `text`, beginning at the start of a word, begins with.
     #[inline]
     pub(crate) fn begun_by(&self, text: &[u8]) -> RuleSet {
-        let initial = text.first().map_or(0, |byte| byte | 0x20);
-        if !initial.is_ascii_lowercase() || self.initials & 1 << (initial - b'a') == 0 {
-            return 0;
+        let Some(letter) = text.first().map(|byte| (byte | 0x20).wrapping_sub(b'a')) else { return 0 };
+        let (mut set, mut at) = (0, self.initials.get(usize::from(letter)).copied().unwrap_or(0));
+        while at != 0 {
+            let number = usize::from(at - 1);
+            let (phrase, rule) = self.phrases[number];
+            if text.get(..phrase.len()).is_some_and(|head| head.eq_ignore_ascii_case(phrase.as_bytes())) {
+                set |= 1 << rule;
+            }
+            at = self.phrase_before[number];
         }
-        let begins = |phrase: &str| {
-            phrase.as_bytes()[0] == initial
-                && text.get(..phrase.len()).is_some_and(|head| head.eq_ignore_ascii_case(phrase.as_bytes()))
-        };
-        self.phrases[..self.phrase_count]
-            .iter()
-            .filter(|(phrase, _)| begins(phrase))
-            .fold(0, |set, (_, rule)| set | 1 << rule)
+        set
     }
 }

@@ -29,7 +29,7 @@ pub(crate) fn stated(
     };
     let in_body = |(when, place): (When, &'static str)| StatedDelay::new(when.from(now), Part::Body, place);
     let in_text = || longest(prose(table, facts).map(in_body));
-    let daily_in_text_alone = facts.claims().names_a_day() && !describes_a_day(table, seen, judgement.token_kind);
+    let daily_in_text_alone = judgement.names_a_day && !describes_a_day(table, seen, judgement.token_kind);
 
     seen.finer_wait
         .map(in_header)
@@ -65,8 +65,7 @@ fn describes_a_day(table: &Table, seen: &Seen, kind: Option<TokenKind>) -> bool 
     let mut axes = table.headers.axes.iter().flatten().enumerate();
     axes.any(|(slot, axis)| is_that_day(axis.class, axis.token_kind) && seen.axes[slot].reset.is_some())
         || seen
-            .listed
-            .exhausted()
+            .listed_exhausted()
             .any(|quota| quota.reset.is_some() && quota.class.is_some_and(|class| is_that_day(class, quota.token_kind)))
 }
 
@@ -77,7 +76,7 @@ fn reset_of_exhausted(
     judgement: &Judgement,
     now: &dyn Fn() -> WallTime,
 ) -> Option<StatedDelay> {
-    let axes = table.headers.axes.iter().flatten().enumerate().filter_map(|(slot, axis)| {
+    let axes = seen.told_axes(table.headers).filter_map(|(slot, axis)| {
         let counts = match axis.role {
             AxisRole::Reserve => false,
             AxisRole::Standing => true,
@@ -101,8 +100,7 @@ fn is_named(axis: &Axis, judgement: &Judgement) -> bool {
 
 fn listed(seen: &Seen, own_header: bool, now: &dyn Fn() -> WallTime) -> Option<StatedDelay> {
     longest(
-        seen.listed
-            .exhausted()
+        seen.listed_exhausted()
             .filter(|quota| quota.own_header == own_header)
             .filter_map(|quota| quota.reset.map(|when| StatedDelay::new(when.from(now), Part::Header, quota.place))),
     )

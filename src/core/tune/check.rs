@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::core::setting::{InvalidSetting, within};
 use crate::core::tune::finding::{Finding, FindingKind, Severity};
+use crate::core::tune::human::HumanDuration;
 use crate::core::tune::layer::{RetryLayer, StatedWaits};
 use crate::core::tune::reach::Reach;
-use crate::core::tune::span::Span;
 use crate::core::tune::suggest::{LONGEST_WINDOW, SHORTEST_WINDOW, Suggestion};
 
 /// Who comes back within this time of each other comes back together.
@@ -127,8 +127,8 @@ fn outlives(check: &Check) -> Option<Finding> {
         what: format!(
             "the last request begins {} after the first at the latest, and the window lasts {}: a call that is throttled when \
              it has just begun cannot succeed",
-            Span(latest),
-            Span(window)
+            HumanDuration(latest),
+            HumanDuration(window)
         ),
         fix: instead(&check.suggestion),
     })
@@ -192,8 +192,15 @@ fn outlasts(check: &Check) -> Option<Finding> {
         kind: FindingKind::OutlastsDeadline,
         severity: Severity::Error,
         number: longest.as_secs_f64(),
-        what: format!("a call can take {}, and its caller waits {}", Span(longest), Span(check.deadline)),
-        fix: format!("end the call after {}, and each request with the time that is left", Span(check.deadline)),
+        what: format!(
+            "a call can take {}, and its caller waits {}",
+            HumanDuration(longest),
+            HumanDuration(check.deadline)
+        ),
+        fix: format!(
+            "end the call after {}, and each request with the time that is left",
+            HumanDuration(check.deadline)
+        ),
     })
 }
 
@@ -206,7 +213,7 @@ fn synchronised(check: &Check) -> Option<Finding> {
             "{} of the callers that are throttled in one moment come back within 100 ms of each other",
             percent(check.together)
         ),
-        fix: format!("full jitter over a base of {}", Span(check.suggestion.base)),
+        fix: format!("draw full jitter over a base of {}", HumanDuration(check.suggestion.base)),
     })
 }
 
@@ -222,10 +229,14 @@ fn stated_waits(layer: &RetryLayer, check: &Check) -> Option<Finding> {
             "the wait that a provider states is not read: retries come before it and are refused".to_owned()
         }
         _ => {
-            format!("stated waits above {} are not waited for, and the window lasts {}", Span(cap), Span(check.window))
+            format!(
+                "stated waits above {} are not waited for, and the window lasts {}",
+                HumanDuration(cap),
+                HumanDuration(check.window)
+            )
         }
     };
-    let fix = format!("wait as long as stated, up to {}, if the deadline allows it", Span(check.window));
+    let fix = format!("wait as long as stated, up to {}, if the deadline allows it", HumanDuration(check.window));
     Some(Finding { kind, severity: Severity::Warning, number: cap.as_secs_f64(), what, fix })
 }
 
@@ -233,7 +244,7 @@ fn stated_waits(layer: &RetryLayer, check: &Check) -> Option<Finding> {
 fn instead(suggestion: &Suggestion) -> String {
     let Suggestion { base, cap, attempts, .. } = suggestion;
     if suggestion.retries() {
-        format!("set base {}, factor 2, cap {}, attempts {attempts}", Span(*base), Span(*cap))
+        format!("set base {}, factor 2, cap {}, attempts {attempts}", HumanDuration(*base), HumanDuration(*cap))
     } else {
         "set attempts to 1".to_owned()
     }

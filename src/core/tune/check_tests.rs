@@ -24,7 +24,7 @@ fn numbers_copied_from_elsewhere_cannot_outlive_a_minute() {
     assert_eq!(
         check.findings[1].to_string(),
         "error: gives_up_before_reset: 73 % of the throttled calls give up before the window resets; \
-         set base 6 s, factor 2, cap 15 s, attempts 18: then 0.1 % do"
+         set base 6 s, factor 2, cap 15 s, attempts 26: then 0.1 % do"
     );
 }
 

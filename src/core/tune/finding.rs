@@ -13,22 +13,26 @@ words! {
 }
 
 words! {
-    /// What was found. Each kind has a number of its own; ratios are 0 to 1.
+    /// What was found. Each kind has a number of its own; ratios are 0 to 1. What retries do wrong is not held against layers
+    /// that make none.
     FindingKind {
-        /// Even with the longest waits no attempt comes after a whole window. Number: when the last attempt begins at the
-        /// latest, in seconds.
+        /// Even with the longest waits no attempt comes after a whole window, though the deadline is longer than that.
+        /// Number: when the last attempt begins at the latest, in seconds.
         CannotOutliveWindow => "cannot_outlive_window",
-        /// Calls give up although the window resets before their deadline. Number: the chance of giving up before the reset.
+        /// Calls give up before the reset by more than 10 points more than suggested numbers make them; an error when more
+        /// than half do. Number: the chance of giving up before the reset.
         GivesUpBeforeReset => "gives_up_before_reset",
-        /// Retries that the deadline dooms. Number: the deadline as a share of the window.
+        /// Retries where the deadline is a quarter of the window or less. Number: the deadline as a share of the window.
         DeadlineBeforeReset => "deadline_before_reset",
-        /// More requests are refused than it takes. Number: refused requests of a throttled call.
+        /// More than five requests of a throttled call are refused, and more than one and a half times what suggested numbers
+        /// waste. Number: refused requests of a throttled call.
         WastedRequests => "wasted_requests",
         /// Two layers retry. Number: the most requests of one call.
         MultipliedRequests => "multiplied_requests",
         /// The call can outlast its deadline. Number: its longest time in seconds.
         OutlastsDeadline => "outlasts_deadline",
-        /// Callers who were throttled together come back together. Number: the share that comes back within 100 ms.
+        /// More than half of the callers who were throttled together come back together. Number: the share that comes back
+        /// within 100 ms.
         Synchronised => "synchronised",
         /// Waits that the provider states are not read. Number: 0, the longest one that is waited for, in seconds.
         IgnoresStatedWaits => "ignores_stated_waits",

@@ -78,7 +78,7 @@ pub enum StatedWaits {
 /// | `timeout` | none | 1 ms to 24 h |
 /// | `deadline` | none | 1 ms to 7 days |
 /// | `stated_waits` | unknown | |
-/// | `below` | none | as this table; two layers below each other at most |
+/// | `below` | none | as this table; two layers at most, of 10000 requests together |
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RetryLayer {
@@ -124,10 +124,51 @@ impl RetryLayer {
     /// (<https://github.com/openai/openai-python>, `_base_client.py`; Anthropic's clients do the same).
     #[must_use]
     pub const fn sdk(retries: u32) -> Self {
-        let mut layer = Self::new(Duration::from_millis(500), retries.saturating_add(1));
-        layer.cap = Duration::from_secs(8);
-        layer.jitter = Jitter::between(0.75, 1.0);
-        layer
+        Self::new(Duration::from_millis(500), retries.saturating_add(1))
+            .cap(Duration::from_secs(8))
+            .jitter(Jitter::between(0.75, 1.0))
+    }
+
+    /// The same with this factor.
+    #[must_use]
+    pub const fn factor(mut self, factor: f64) -> Self {
+        self.factor = factor;
+        self
+    }
+
+    /// The same with this cap.
+    #[must_use]
+    pub const fn cap(mut self, cap: Duration) -> Self {
+        self.cap = cap;
+        self
+    }
+
+    /// The same with this jitter.
+    #[must_use]
+    pub const fn jitter(mut self, jitter: Jitter) -> Self {
+        self.jitter = jitter;
+        self
+    }
+
+    /// The same with requests cut after this time.
+    #[must_use]
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// The same, doing this with stated waits.
+    #[must_use]
+    pub const fn stated_waits(mut self, stated_waits: StatedWaits) -> Self {
+        self.stated_waits = stated_waits;
+        self
+    }
+
+    /// The same with a layer below it.
+    #[must_use]
+    pub fn over(mut self, below: Self) -> Self {
+        self.below = Some(Box::new(below));
+        self
     }
 
     /// The most requests of one call, those of the layer below multiplied in.
@@ -184,6 +225,7 @@ impl RetryLayer {
         }
         let Some(below) = &self.below else { return Ok(()) };
         within("layer.below.below", below.below.is_some(), ..=false, "none: two layers are the most that is checked")?;
+        within("layer.requests", self.requests(), 1..=10_000, "1 to 10000, those of the layer below multiplied in")?;
         below.validate()
     }
 }
@@ -251,5 +293,9 @@ mod tests {
         assert_eq!(refusal(|layer| layer.jitter.least = 2.0), "layer.jitter.least is 2.0; allowed: 0 to most");
         let below = |layer: &mut RetryLayer| layer.below = Some(Box::new(RetryLayer::sdk(1_000)));
         assert_eq!(refusal(below), "layer.attempts is 1001; allowed: 1 to 1000");
+        let both =
+            |layer: &mut RetryLayer| (layer.attempts, layer.below) = (1_000, Some(Box::new(RetryLayer::sdk(10))));
+        let allowed = "1 to 10000, those of the layer below multiplied in";
+        assert_eq!(refusal(both), format!("layer.requests is 11000; allowed: {allowed}"));
     }
 }

@@ -8,6 +8,9 @@
 //! request that would begin at the deadline or later is not made. No answer states a wait: where one does, and is read,
 //! the first request after it is the one that counts.
 //!
+//! How long a successful answer takes is not part of it. Where that is not short beside the deadline, the deadline less the
+//! time of an answer is the one to ask about: a request that begins later is answered too late.
+//!
 //! # The numbers
 //!
 //! The n-th request begins at a sum of n−1 independent uniform waits. Its distribution is carried along on a grid of 2048

@@ -78,12 +78,12 @@ impl ForWindow {
 /// | base | a tenth of the window, but a fifteenth of the deadline at most |
 /// | factor | 2 |
 /// | cap | an eighth of the deadline, between base and window; with very long deadlines a fortieth of them, up to ten windows |
-/// | attempts | as many as it takes for the waits of full jitter to add up to the deadline on average, at most 100: without a cap base·(2ⁿ−1)/2 after n waits; where the provider states its waits at most 3, and 2 more for each window the deadline holds |
+/// | attempts | as many as it takes for the waits of full jitter (without a cap base·(2ⁿ−1)/2 after n of them) to add up to one and a half deadlines on average, so that the deadline ends a call and not the count, even where the dice fall short; at most 100 |
 /// | retry at all | not where the deadline is a quarter of the window or less and no wait is stated: three calls in four could not be saved, and all their requests were wasted |
 /// | header cap | 5 min, or the window if that is longer |
 ///
 /// The constants were chosen by simulation on one set of random cases and measured on another; `cargo run --release -p
-/// forbear-bench --features simulate --bin numbers` repeats that.
+/// forbear-bench --bin numbers` repeats that.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Suggestion {
@@ -114,11 +114,7 @@ impl Suggestion {
         let base = rounded((window / 10).min(deadline / 15)).clamp(Duration::from_millis(1), HOUR);
         let cap = rounded((deadline / 8).min(window).max((deadline / 40).min(window * 10))).max(base);
         let hopeless = !states_delay && deadline * 4 <= window;
-        let attempts = match (hopeless, states_delay) {
-            (true, _) => 1,
-            (false, false) => attempts_to_fill(deadline, base, cap),
-            (false, true) => attempts_to_fill(deadline, base, cap).min(attempts_when_told(window, deadline)),
-        };
+        let attempts = if hopeless { 1 } else { attempts_to_fill(deadline + deadline / 2, base, cap) };
         let header_cap = Duration::from_secs(300).max(window);
         let mut layer = RetryLayer::new(base, attempts);
         layer.cap = cap;
@@ -161,13 +157,6 @@ fn attempts_to_fill(time: Duration, base: Duration, cap: Duration) -> u32 {
     attempts
 }
 
-/// The most attempts where each refusal tells when to come back: as many come back as were refused, so one is not always
-/// enough.
-fn attempts_when_told(window: Duration, deadline: Duration) -> u32 {
-    let windows = deadline.as_nanos().div_ceil(window.as_nanos());
-    u32::try_from(windows).unwrap_or(MOST_ATTEMPTS).min(MOST_ATTEMPTS) * 2 + 3
-}
-
 /// The duration with two digits: `11s` is easier to read than `11.25s`, and no worse.
 fn rounded(duration: Duration) -> Duration {
     let nanos = duration.as_nanos().max(1);
@@ -191,8 +180,8 @@ mod tests {
     fn a_job_against_a_minute_starts_at_a_tenth_of_it_and_reaches_past_it() {
         let job = suggested(MINUTE, 120 * SECOND, false);
         assert_eq!((job.base, job.cap), (6 * SECOND, 15 * SECOND));
-        // 3 and 6 s, then 7.5 s each: eighteen attempts have seventeen waits of 121.5 s on average.
-        assert_eq!(job.attempts, 18);
+        // 3 and 6 s, then 7.5 s each: 25 waits last for 181.5 s on average.
+        assert_eq!(job.attempts, 26);
         assert!(job.reach.coverage > 0.99 && job.reach.coverage_at_start > 0.99, "{job:?}");
     }
 
@@ -201,7 +190,7 @@ mod tests {
         assert!(!suggested(MINUTE, 15 * SECOND, false).retries());
         assert!(suggested(MINUTE, 16 * SECOND, false).retries());
         let told = suggested(MINUTE, 15 * SECOND, true);
-        assert_eq!((told.base, told.attempts), (SECOND, 5));
+        assert!(told.retries() && told.base == SECOND, "{told:?}");
         assert_eq!(told.best_coverage(), 0.25);
     }
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::core::moment::WallTime;
-use crate::core::rule::header::{LONGEST, When};
+use crate::core::rule::header::{LONGEST_NANOS, When};
 use crate::provider::headers::instant::{http_date, is_weekday, rfc3339};
-use crate::provider::headers::number::{decimal, leading_decimal, trim};
+use crate::provider::headers::number::{Decimal, decimal, leading_decimal, trim};
 
 /// `Retry-After` (RFC 9110 section 10.2.3): seconds, which providers also send with a fraction, or an HTTP date. Of a
 /// list the largest member that can be read counts.
@@ -29,10 +29,11 @@ pub fn retry_after_ms(value: &[u8]) -> Option<When> {
 pub fn reset(value: &[u8]) -> Option<When> {
     latest_of(value, |member| {
         let member = trim(member);
-        by_magnitude(member)
-            .or_else(|| go_duration(member).map(When::after))
-            .or_else(|| rfc3339(member).map(When::at))
-            .or_else(|| http_date(member).map(When::at))
+        match leading_decimal(member) {
+            Some((number, [])) => Some(of_magnitude(number)),
+            Some(_) => go_nanos(member).map(When::after_nanos).or_else(|| rfc3339(member).map(When::at)),
+            None => http_date(member).map(When::at),
+        }
     })
 }
 
@@ -40,30 +41,38 @@ pub fn reset(value: &[u8]) -> Option<When> {
 /// now. No window is 31 years long.
 #[must_use]
 pub fn by_magnitude(value: &[u8]) -> Option<When> {
-    let number = decimal(value)?;
-    Some(match number.whole {
+    decimal(value).map(of_magnitude)
+}
+
+fn of_magnitude(number: Decimal) -> When {
+    match number.whole {
         1_000_000_000_000.. => {
             let (seconds, millis) = (number.whole / 1_000, number.whole % 1_000);
             let rest = Duration::from_nanos(millis * 1_000_000 + u64::from(number.nanos).div_ceil(1_000));
             When::at(WallTime::since_epoch(Duration::from_secs(seconds) + rest))
         }
         1_000_000_000.. => When::at(WallTime::since_epoch(Duration::new(number.whole, number.nanos))),
-        _ => When::after(number.seconds()),
-    })
+        _ => When::after_nanos(number.times_nanos(1_000_000_000)),
+    }
 }
 
 /// A Go duration: numbers with units, `1h2m3.5s`, `20ms`, `850µs`; also `d`. At most [`LONGEST`].
 #[must_use]
 pub fn go_duration(value: &[u8]) -> Option<Duration> {
+    go_nanos(value).map(Duration::from_nanos)
+}
+
+/// [`go_duration`] in nanoseconds.
+fn go_nanos(value: &[u8]) -> Option<u64> {
     let mut rest = trim(value);
-    let mut total = Duration::ZERO;
+    let mut total = 0u64;
     if rest.is_empty() {
         return None;
     }
     while !rest.is_empty() {
         let (number, after) = leading_decimal(rest)?;
         let (unit_nanos, length) = go_unit(after)?;
-        total = total.saturating_add(number.times(unit_nanos)).min(LONGEST);
+        total = total.saturating_add(number.times_nanos(unit_nanos)).min(LONGEST_NANOS);
         rest = &after[length..];
     }
     Some(total)
@@ -116,6 +125,7 @@ fn latest_of(value: &[u8], read: impl Fn(&[u8]) -> Option<When>) -> Option<When>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::rule::header::LONGEST;
 
     const NOW: WallTime = WallTime::since_epoch(Duration::from_secs(1_795_996_800));
 

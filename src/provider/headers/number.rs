@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::core::rule::header::LONGEST;
+use crate::core::rule::header::{LONGEST, LONGEST_NANOS};
 
 /// Cuts spaces and tabs from both ends.
 #[must_use]
@@ -35,22 +35,46 @@ impl Decimal {
     /// This many times `unit_nanos`, rounded up, at most [`LONGEST`].
     #[must_use]
     pub fn times(self, unit_nanos: u64) -> Duration {
-        let unit = u128::from(unit_nanos);
-        let nanos = u128::from(self.whole) * unit + (u128::from(self.nanos) * unit).div_ceil(1_000_000_000);
-        u64::try_from(nanos).map_or(LONGEST, Duration::from_nanos).min(LONGEST)
+        Duration::from_nanos(self.times_nanos(unit_nanos))
+    }
+
+    /// [`Decimal::times`] in nanoseconds.
+    #[inline]
+    pub(crate) fn times_nanos(self, unit_nanos: u64) -> u64 {
+        const BILLION: u64 = 1_000_000_000;
+        let fraction = match u64::from(self.nanos).checked_mul(unit_nanos) {
+            Some(0) => 0,
+            Some(product) => product.div_ceil(BILLION),
+            // Of a unit longer than a minute: whole billions first, so that nothing overflows.
+            None => {
+                let (whole, rest) = (unit_nanos / BILLION, unit_nanos % BILLION);
+                u64::from(self.nanos) * whole + (u64::from(self.nanos) * rest).div_ceil(BILLION)
+            }
+        };
+        let nanos = self.whole.checked_mul(unit_nanos).and_then(|whole| whole.checked_add(fraction));
+        nanos.unwrap_or(LONGEST_NANOS).min(LONGEST_NANOS)
     }
 }
 
 /// Reads `1*DIGIT [ "." 1*DIGIT ]` from the start of `value`; gives the number and what follows it.
 #[must_use]
 pub fn leading_decimal(value: &[u8]) -> Option<(Decimal, &[u8])> {
-    let digits = value.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (mut whole, mut digits) = (0u64, 0);
+    for byte in value {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        // Nineteen digits fit whatever they are.
+        whole = if digits < 19 {
+            whole * 10 + u64::from(digit)
+        } else {
+            whole.saturating_mul(10).saturating_add(u64::from(digit))
+        };
+        digits += 1;
+    }
     if digits == 0 {
         return None;
-    }
-    let mut whole = 0u64;
-    for byte in &value[..digits] {
-        whole = whole.saturating_mul(10).saturating_add(u64::from(byte - b'0'));
     }
     let rest = &value[digits..];
     let [b'.', fraction @ ..] = rest else { return Some((Decimal { whole, nanos: 0 }, rest)) };
@@ -76,11 +100,32 @@ pub fn leading_decimal(value: &[u8]) -> Option<(Decimal, &[u8])> {
 
 /// Reads `1*DIGIT [ "." 1*DIGIT ]` and nothing else.
 #[must_use]
+#[inline]
 pub fn decimal(value: &[u8]) -> Option<Decimal> {
+    if let Some(whole) = few_digits(value) {
+        return Some(Decimal { whole, nanos: 0 });
+    }
     match leading_decimal(trim(value)) {
         Some((number, [])) => Some(number),
         _ => None,
     }
+}
+
+/// Digits and nothing else, as nearly every value is: at most nineteen, which cannot overflow.
+#[inline]
+fn few_digits(value: &[u8]) -> Option<u64> {
+    if value.is_empty() || value.len() > 19 {
+        return None;
+    }
+    let mut number = 0;
+    for byte in value {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number = number * 10 + u64::from(digit);
+    }
+    Some(number)
 }
 
 /// A count: a decimal number, rounded up, so that only zero is zero.

@@ -5,23 +5,24 @@ use crate::provider::headers::number::leading_decimal;
 use crate::provider::prose::terms::{Term, term};
 use crate::provider::prose::words::{Packed, Word, Words};
 
-/// Listens for limits, word by word.
+/// Listens for limits, word by word. What it remembers is kept with the number of the word it was heard at.
 #[derive(Debug, Default)]
 pub(super) struct LimitReader {
     claims: Claims,
-    /// The unit last heard, with the number of words since.
-    unit: Option<(Unit, u8)>,
-    /// The side last heard, one word long.
+    words: u32,
+    /// The unit last heard.
+    unit: Option<(Unit, u32)>,
+    /// The side last heard, for one word more.
     side: Option<Unit>,
-    /// A window without a unit, one or two words long: "per minute request limit", "daily token limit".
-    window: Option<(Span, u8)>,
+    /// A window without a unit, for one word more or two: "per minute request limit", "daily token limit".
+    window: Option<(Span, u32)>,
     /// Whether "per" came directly before, and the number after it.
     per: Option<Option<u64>>,
     /// Whether the unit last heard is followed by "per" at all.
     chain: bool,
-    /// What announced a unit ("too many", "number of"), and for how many words more.
-    announced: Option<(Term, u8)>,
-    last: Option<Term>,
+    /// What announced a unit ("too many", "number of"), and up to which word.
+    announced: Option<(Term, u32)>,
+    last: Term,
     last_end: usize,
     limit: Option<u64>,
     larger: bool,
@@ -29,19 +30,24 @@ pub(super) struct LimitReader {
 }
 
 impl LimitReader {
-    pub(super) fn hear(&mut self, word: &Word, text: &[u8]) {
-        let term = term(word);
+    #[inline]
+    pub(super) fn hear(&mut self, term: Term, word: &Word, text: &[u8]) {
+        self.words += 1;
         if word.after_stop {
             self.unit = None;
             self.window = None;
             self.chain = false;
             self.announced = None;
         }
-        if let Term::Number = term {
-            self.number(word, text);
+        if matches!(term, Term::Other | Term::Lead(_)) && self.per.is_none() {
+            self.side = None;
+        } else {
+            if term == Term::Number {
+                self.number(word, text);
+            }
+            self.name(term, word, text);
         }
-        self.name(term, word, text);
-        self.last = Some(term);
+        self.last = term;
         self.last_end = word.end;
     }
 
@@ -49,20 +55,18 @@ impl LimitReader {
         self.claims = self.claims.and(Claims::of(unit, span));
     }
 
+    /// How many words ago.
+    const fn age(&self, heard_at: u32) -> u32 {
+        self.words - heard_at
+    }
+
     fn name(&mut self, term: Term, word: &Word, text: &[u8]) {
         let (side, per) = (self.side.take(), self.per.take());
-        if let Some((_, age)) = &mut self.unit {
-            *age += 1;
-        }
-        if let Some((_, age)) = &mut self.window {
-            *age += 1;
-        }
-        self.announced = self.announced.and_then(|(by, words)| Some((by, words.checked_sub(1)?)));
         match term {
-            Term::Unit(unit) => self.heard_unit(unit, side, word),
+            Term::Unit(unit) => self.heard_unit(unit, side, text[word.end - 1]),
             Term::Side(unit) => {
                 self.side = Some(unit);
-                self.window = self.window.filter(|(_, age)| *age <= 1).map(|(span, _)| (span, 0));
+                self.window = self.window.filter(|(_, at)| self.age(*at) <= 1).map(|(span, _)| (span, self.words));
             }
             Term::Per | Term::Slash => self.per = Some(None),
             Term::Number if per.is_some() => {
@@ -71,69 +75,69 @@ impl LimitReader {
             Term::Window(span) => match (per, &mut self.unit) {
                 (Some(count), _) => self.heard_window(of_length(count, span, word)),
                 // "audio seconds per hour": these seconds are what is counted.
-                (None, Some((Unit::Other, age))) => *age = 0,
+                (None, Some((Unit::Other, at))) => *at = self.words,
                 (None, _) => {}
             },
             Term::Adverb(span) => self.heard_window(span),
             // Not in the middle of a word: `10KTPM-200RPM` is the name of a model's alias.
             Term::Both(unit, span) if word.starts_word => self.claim(unit, span),
-            Term::Rate | Term::Limit => self.heard_limit(term),
-            Term::TooMany => self.announced = Some((term, 2)),
-            Term::NumberOf => self.announced = Some((term, 3)),
+            Term::Limit => self.heard_limit(),
+            Term::TooMany => self.announced = Some((term, self.words + 2)),
+            Term::NumberOf => self.announced = Some((term, self.words + 3)),
             Term::Concurrent => self.claim(Unit::InFlight, Span::Unsaid),
-            Term::Other if per.is_some_and(|count| count.is_some()) => {
-                // "per 60s": the unit is a letter of its own.
+            // "per 60s": the unit is a letter of its own.
+            Term::Other if per.flatten().is_some() => {
                 if let Some(span) = short_unit(word, per.flatten()) {
                     self.heard_window(span);
                 }
             }
             Term::LongWindow => self.unit = None,
-            Term::Both(..) | Term::Number | Term::Requested | Term::Other => {}
+            Term::Both(..) | Term::Number | Term::Rate | Term::Requested | Term::Lead(_) | Term::Other => {}
         }
-        if per.is_some() && self.last == Some(Term::Per) {
-            self.heard_per(term);
+        if per.is_some() && self.last == Term::Per && matches!(term, Term::Other | Term::Lead(_)) {
+            self.heard_per();
         }
     }
 
-    fn heard_unit(&mut self, unit: Unit, side: Option<Unit>, word: &Word) {
+    fn heard_unit(&mut self, unit: Unit, side: Option<Unit>, last_letter: u8) {
         let unit = if unit == Unit::Tokens { side.unwrap_or(unit) } else { unit };
-        if let Some((span, age)) = self.window
-            && age <= 1
+        if let Some((span, at)) = self.window
+            && self.age(at) <= 1
         {
             self.claim(unit, span);
             self.window = None;
         }
-        let is_named = match self.announced {
+        let is_named = match self.announced.filter(|(_, until)| self.words <= *until) {
             // "Too many requests" is a reason phrase and names nothing.
             Some((Term::TooMany, _)) => unit != Unit::Requests,
             // "Number of concurrent requests" counts what is in flight, "Number of request tokens" tokens.
-            Some((Term::NumberOf, _)) => self.last != Some(Term::Concurrent) && word.is_plural(),
+            Some((Term::NumberOf, _)) => self.last != Term::Concurrent && last_letter | 0x20 == b's',
             _ => false,
         };
         if is_named {
             self.claim(unit, Span::Unsaid);
         }
-        self.unit = Some((unit, 0));
+        self.unit = Some((unit, self.words));
         self.chain = false;
     }
 
     fn heard_window(&mut self, span: Span) {
-        match self.unit.filter(|(_, age)| self.chain || *age <= 2) {
+        match self.unit.filter(|(_, at)| self.chain || self.age(*at) <= 2) {
             Some((unit, _)) => self.claim(unit, span),
             None => {
                 self.claim(Unit::Unsaid, span);
-                self.window = Some((span, 0));
+                self.window = Some((span, self.words));
             }
         }
         self.unit = None;
         self.chain = false;
     }
 
-    /// After "per": a unit directly before it is named even where no window follows ("requests per base model").
-    fn heard_per(&mut self, term: Term) {
-        if let Some((unit, age)) = self.unit
-            && (age <= 2 || self.chain)
-            && matches!(term, Term::Other)
+    /// After "per" and a word that is no window: a unit directly before it is named all the same ("requests per base
+    /// model").
+    fn heard_per(&mut self) {
+        if let Some((unit, at)) = self.unit
+            && (self.age(at) <= 2 || self.chain)
         {
             self.chain = true;
             self.claim(unit, Span::Unsaid);
@@ -141,14 +145,10 @@ impl LimitReader {
     }
 
     /// "token rate limit", "call rate limit", "request rate limit".
-    fn heard_limit(&mut self, term: Term) {
-        if term == Term::Rate
-            && let Some((unit, 1)) = self.unit
-        {
-            self.unit = Some((unit, 1));
-        } else if term == Term::Limit
-            && self.last == Some(Term::Rate)
-            && let Some((unit, 2)) = self.unit
+    fn heard_limit(&mut self) {
+        if self.last == Term::Rate
+            && let Some((unit, at)) = self.unit
+            && self.age(at) == 2
         {
             self.claim(unit, Span::Unsaid);
         }
@@ -157,18 +157,18 @@ impl LimitReader {
     /// "Limit 30000, Requested 61337", "limit: 0". Nothing but a mark stands between word and number.
     fn number(&mut self, word: &Word, text: &[u8]) {
         let stands_apart = |byte: &u8| !matches!(byte, b' ' | b':' | b'=' | b'~');
-        if !matches!(self.last, Some(Term::Limit | Term::Requested))
+        if !matches!(self.last, Term::Limit | Term::Requested)
             || text[self.last_end..word.start].iter().any(stands_apart)
         {
             return;
         }
         let Some(number) = count(&text[word.start..]) else { return };
         match self.last {
-            Some(Term::Limit) => {
+            Term::Limit => {
                 self.limit = Some(number);
                 self.zero |= number == 0;
             }
-            Some(Term::Requested) => self.larger |= self.limit.is_some_and(|limit| number > limit),
+            Term::Requested => self.larger |= self.limit.is_some_and(|limit| number > limit),
             _ => {}
         }
     }
@@ -256,7 +256,7 @@ mod tests {
     fn named(text: &str) -> Named {
         let mut reader = LimitReader::default();
         for word in Words::new(text.as_bytes()) {
-            reader.hear(&word, text.as_bytes());
+            reader.hear(term(&word), &word, text.as_bytes());
         }
         reader.finish().verdict()
     }
@@ -337,7 +337,7 @@ mod tests {
     fn a_request_is_larger_only_when_it_alone_exceeds_the_limit() {
         let larger = |text: &str| {
             let mut reader = LimitReader::default();
-            Words::new(text.as_bytes()).for_each(|word| reader.hear(&word, text.as_bytes()));
+            Words::new(text.as_bytes()).for_each(|word| reader.hear(term(&word), &word, text.as_bytes()));
             (reader.is_larger_than_limit(), reader.is_zero())
         };
         assert_eq!(larger("Limit 30000, Requested 61337."), (true, false));

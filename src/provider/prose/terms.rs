@@ -1,10 +1,24 @@
-//! The vocabulary of limits, looked up by one multiplication.
+//! The vocabulary of limits and waits, looked up by one multiplication.
 
 use crate::core::rule::claim::{Span, Unit};
 use crate::provider::prose::words::{Kind, Packed, Word};
 
-/// What a word means for naming a limit.
+/// A word that leads to a stated wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lead {
+    Try,
+    Again,
+    Retry,
+    Reset,
+    /// "In", "after".
+    In,
+    /// "Please", "must".
+    Please,
+    Wait,
+}
+
+/// What a word means for naming a limit or a wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Term {
     Unit(Unit),
     Side(Unit),
@@ -25,6 +39,8 @@ pub(super) enum Term {
     NumberOf,
     Concurrent,
     Number,
+    Lead(Lead),
+    #[default]
     Other,
 }
 
@@ -66,6 +82,13 @@ const WORDS: &[(&[&str], Term)] = &[
     (&["many"], Term::TooMany),
     (&["number"], Term::NumberOf),
     (&["concurrent", "concurrency", "simultaneous"], Term::Concurrent),
+    (&["try"], Term::Lead(Lead::Try)),
+    (&["again"], Term::Lead(Lead::Again)),
+    (&["retry"], Term::Lead(Lead::Retry)),
+    (&["reset", "resets"], Term::Lead(Lead::Reset)),
+    (&["in", "after"], Term::Lead(Lead::In)),
+    (&["please", "must"], Term::Lead(Lead::Please)),
+    (&["wait"], Term::Lead(Lead::Wait)),
 ];
 
 const PLACES: usize = 256;

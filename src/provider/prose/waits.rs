@@ -1,37 +1,32 @@
-//! Stated waits: "Please try again in 6m0s", "Please retry after 33 seconds", "Please wait 41 seconds", "resets in ~5s".
+//! Stated waits: "Please try again in 6m0s", "Please retry after 33 seconds", "Please wait 41 seconds", "resets in ~5s",
+//! "will reset after 17h3m12s".
 
 use std::time::Duration;
 
 use crate::core::rule::header::LONGEST;
 use crate::provider::headers::number::leading_decimal;
-use crate::provider::prose::words::{Packed, Word};
-
-const TRY: u128 = Packed::of("try");
-const AGAIN: u128 = Packed::of("again");
-const RETRY: u128 = Packed::of("retry");
-const PLEASE: u128 = Packed::of("please");
-const MUST: u128 = Packed::of("must");
-const WAIT: u128 = Packed::of("wait");
-const RESETS: u128 = Packed::of("resets");
-const RESET: u128 = Packed::of("reset");
-const IN: u128 = Packed::of("in");
-const AFTER: u128 = Packed::of("after");
+use crate::provider::prose::terms::{Lead, Term};
+use crate::provider::prose::words::Word;
 
 /// Listens for the words that lead to a wait.
 #[derive(Debug, Default)]
 pub(super) struct WaitReader {
-    before: [u128; 2],
+    before: [Term; 2],
 }
 
 impl WaitReader {
     /// Hears the next word; gives the wait that begins after it, if one does.
-    pub(super) fn hear(&mut self, word: &Word, text: &[u8]) -> Option<Duration> {
-        let packed = word.packed();
-        let leads = matches!(
-            (self.before, packed),
-            ([TRY, AGAIN] | [_, RETRY], IN | AFTER) | ([_, RESETS | RESET], IN | AFTER) | ([_, PLEASE | MUST], WAIT)
-        );
-        self.before = [self.before[1], packed];
+    #[inline]
+    pub(super) fn hear(&mut self, term: Term, word: &Word, text: &[u8]) -> Option<Duration> {
+        let before = self.before;
+        self.before = [before[1], term];
+        let Term::Lead(lead) = term else { return None };
+        let leads = match (before, lead) {
+            ([Term::Lead(Lead::Try), Term::Lead(Lead::Again)], Lead::In) => true,
+            ([_, Term::Lead(Lead::Retry | Lead::Reset)], Lead::In) => true,
+            ([_, Term::Lead(Lead::Please)], Lead::Wait) => true,
+            _ => false,
+        };
         if leads { stated(&text[word.end..]) } else { None }
     }
 }

@@ -9,8 +9,8 @@ impl Packed {
     pub(super) const fn of(word: &str) -> u128 {
         let bytes = word.as_bytes();
         let (mut packed, mut i) = (0u128, 0);
-        while i < bytes.len() {
-            packed = packed << 8 | bytes[i] as u128;
+        while i < bytes.len() && i < LONGEST {
+            packed |= (bytes[i] as u128) << (8 * i);
             i += 1;
         }
         packed
@@ -20,6 +20,8 @@ impl Packed {
         self.0
     }
 }
+
+const LONGEST: usize = 16;
 
 /// What a [`Word`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,17 +47,72 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// Whether it ends in an `s`.
-    pub(super) const fn is_plural(&self) -> bool {
-        self.packed() as u8 == b's'
-    }
-
     /// The word in lower case, packed; zero for numbers and slashes.
     pub(super) const fn packed(&self) -> u128 {
         match self.kind {
             Kind::Letters(packed) => packed.get(),
             _ => 0,
         }
+    }
+}
+
+/// What a byte is to a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Byte {
+    Lower,
+    Upper,
+    Digit,
+    Slash,
+    /// Ends a sentence.
+    Stop,
+    Other,
+}
+
+static BYTES: [Byte; 256] = {
+    let mut bytes = [Byte::Other; 256];
+    let mut i = 0;
+    while i < bytes.len() {
+        bytes[i] = match i as u8 {
+            b'a'..=b'z' => Byte::Lower,
+            b'A'..=b'Z' => Byte::Upper,
+            b'0'..=b'9' => Byte::Digit,
+            b'/' => Byte::Slash,
+            b'.' | b'!' | b';' | b'\n' => Byte::Stop,
+            _ => Byte::Other,
+        };
+        i += 1;
+    }
+    bytes
+};
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = ONES << 7;
+
+/// Which of eight bytes are letters: the high bit of each.
+struct Letters {
+    lower: u64,
+    upper: u64,
+}
+
+impl Letters {
+    #[inline]
+    const fn among(eight: u64) -> Self {
+        let as_lower = (eight | ONES * 0x20) & !HIGH;
+        let from_a = as_lower + ONES * (0x80 - b'a' as u64);
+        let past_z = as_lower + ONES * (0x7f - b'z' as u64);
+        let letters = from_a & !past_z & !eight & HIGH;
+        // The bit that tells small letters from capitals, moved to the top.
+        let small = eight << 2;
+        Self { lower: letters & small, upper: letters & !small }
+    }
+}
+
+/// The first eight bytes of `text`; what it lacks is zero.
+#[inline]
+fn eight(text: &[u8]) -> u64 {
+    match text.first_chunk() {
+        Some(eight) => u64::from_le_bytes(*eight),
+        None => text.iter().rev().fold(0, |eight, byte| eight << 8 | u64::from(*byte)),
     }
 }
 
@@ -70,63 +127,112 @@ impl<'a> Words<'a> {
         Self { text, at: 0 }
     }
 
-    fn letters(&mut self, start: usize) -> Packed {
-        let mut packed = 0u128;
-        let mut at = start;
-        while let Some(&byte) = self.text.get(at) {
-            let camel = at > start && byte.is_ascii_uppercase() && self.text[at - 1].is_ascii_lowercase();
-            if !byte.is_ascii_alphabetic() || camel {
-                break;
-            }
-            if at - start < 16 {
-                packed = packed << 8 | u128::from(byte | 0x20);
-            }
-            at += 1;
-        }
-        self.at = at;
-        Packed(packed)
+    #[inline]
+    fn byte(&self, at: usize) -> Byte {
+        self.text.get(at).map_or(Byte::Other, |byte| BYTES[usize::from(*byte)])
     }
 
-    /// Skips a URL that begins at `start`: to the next white space.
-    fn skip_url(&mut self, start: usize) -> bool {
+    /// Where the letters that begin at `start` end, and the word they are. Eight bytes are looked at together.
+    #[inline]
+    fn letters(&self, start: usize) -> (usize, Packed) {
+        let (mut at, mut packed, mut after_lower) = (start, 0, 0);
+        loop {
+            let eight = eight(&self.text[at..]);
+            let Letters { lower, upper } = Letters::among(eight);
+            // A capital after a small letter begins a new word.
+            let camel = upper & (lower << 8 | after_lower);
+            let end = !(lower | upper) & HIGH | camel;
+            let length = end.trailing_zeros() as usize / 8;
+            if at - start < LONGEST {
+                let letters = (eight | ONES * 0x20) & !(u64::MAX.checked_shl(8 * length as u32).unwrap_or(0));
+                packed |= u128::from(letters) << (8 * (at - start));
+            }
+            at += length;
+            if length < 8 {
+                return (at, Packed(packed));
+            }
+            after_lower = lower >> 56;
+        }
+    }
+
+    /// Where the URL that begins at `start` ends, if one does: at the next white space.
+    fn end_of_url(&self, start: usize) -> Option<usize> {
         let rest = &self.text[start..];
         let scheme = [&b"https://"[..], b"http://"].iter().any(|scheme| rest.starts_with(scheme));
-        if scheme {
-            let length = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
-            self.at = start + length;
-        }
-        scheme
+        scheme.then(|| start + rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len()))
     }
 }
 
 impl Iterator for Words<'_> {
     type Item = Word;
 
+    #[inline]
     fn next(&mut self) -> Option<Word> {
         let mut after_stop = self.at == 0;
         loop {
             let start = self.at;
-            let byte = *self.text.get(start)?;
-            let before = start.checked_sub(1).map_or(b' ', |at| self.text[at]);
-            let starts_word = !before.is_ascii_alphanumeric();
-            if byte.is_ascii_alphabetic() {
-                if byte | 0x20 == b'h' && starts_word && self.skip_url(start) {
-                    continue;
-                }
-                let kind = Kind::Letters(self.letters(start));
-                return Some(Word { kind, start, end: self.at, starts_word, after_stop });
+            let first = *self.text.get(start)?;
+            let byte = BYTES[usize::from(first)];
+            if matches!(byte, Byte::Other | Byte::Stop) {
+                after_stop |= byte == Byte::Stop;
+                self.at += 1;
+                continue;
             }
-            self.at = start + 1;
-            if byte.is_ascii_digit() {
-                while self.text.get(self.at).is_some_and(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',')) {
+            let before = start.checked_sub(1).map_or(Byte::Other, |at| self.byte(at));
+            let starts_word = !matches!(before, Byte::Lower | Byte::Upper | Byte::Digit);
+            let kind = match byte {
+                Byte::Lower | Byte::Upper => {
+                    if first | 0x20 == b'h'
+                        && starts_word
+                        && let Some(end) = self.end_of_url(start)
+                    {
+                        self.at = end;
+                        continue;
+                    }
+                    let (end, packed) = self.letters(start);
+                    self.at = end;
+                    Kind::Letters(packed)
+                }
+                Byte::Digit => {
+                    while self.text.get(self.at).is_some_and(|byte| matches!(byte, b'0'..=b'9' | b'.' | b',')) {
+                        self.at += 1;
+                    }
+                    Kind::Number
+                }
+                _ => {
                     self.at += 1;
+                    Kind::Slash
                 }
-                return Some(Word { kind: Kind::Number, start, end: self.at, starts_word, after_stop });
+            };
+            return Some(Word { kind, start, end: self.at, starts_word, after_stop });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<&str> {
+        Words::new(text.as_bytes()).map(|word| &text[word.start..word.end]).collect()
+    }
+
+    #[test]
+    fn words_are_cut_at_everything_else_and_at_capitals() {
+        assert_eq!(words("GenerateRequestsPerDay-FreeTier"), ["Generate", "Requests", "Per", "Day", "Free", "Tier"]);
+        assert_eq!(words("(RPM): 9/8. See https://a.b/c?d=e_f now"), ["RPM", "9", "/", "8.", "See", "now"]);
+        assert_eq!(words("15h7m12s, 30,000"), ["15", "h", "7", "m", "12", "s", "30,000"]);
+        assert_eq!(words("请求 über"), ["ber"]);
+    }
+
+    #[test]
+    fn a_word_is_packed_alike_at_the_end_of_a_text_and_in_its_middle() {
+        for word in ["a", "tokens", "concurrent", "sixteen-letters!", "internationalisation"] {
+            let letters = word.split(|letter: char| !letter.is_ascii_alphabetic()).next().unwrap_or_default();
+            for text in [letters.to_owned(), letters.to_uppercase(), format!("{letters} and more than sixteen bytes")] {
+                let packed = Words::new(text.as_bytes()).next().map(|word| word.packed());
+                assert_eq!(packed, Some(Packed::of(letters)), "{text}");
             }
-            if byte == b'/' {
-                return Some(Word { kind: Kind::Slash, start, end: self.at, starts_word, after_stop });
-            }
-            after_stop |= matches!(byte, b'.' | b'!' | b';' | b'\n');
         }
     }
 }

@@ -85,7 +85,7 @@ impl CurrentSpan {
 
 /// The call sites that were warned; none is.
 #[derive(Debug, Default)]
-pub(in crate::run) struct Sites;
+pub(in crate::run) struct Sites(());
 
 impl Sites {
     #[inline(always)]

@@ -29,6 +29,10 @@ pub(super) struct Going {
     pub(super) source: DelaySource,
     /// Its place in the queue, while it waits there.
     pub(super) place: Option<Place>,
+    /// Whether it has asked from there.
+    pub(super) queued: bool,
+    /// The last moment at which it is worth the attempt it waits for.
+    pub(super) latest: Moment,
     /// When the attempt under way is cut.
     pub(super) cut: Moment,
     /// Whether the attempt under way tests a shut pool.
@@ -54,6 +58,8 @@ impl Going {
             since: now,
             source: DelaySource::None,
             place: None,
+            queued: false,
+            latest: Moment::NEVER,
             cut: Moment::NEVER,
             probe: false,
             let_in: false,

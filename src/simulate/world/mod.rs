@@ -221,18 +221,20 @@ impl<'a> World<'a> {
             Happening::Cut { slot } => self.with_call(slot, Self::cut),
             Happening::Resend { slot } => self.with_call(slot, Self::send),
             Happening::Awake { slot } => self.with_call(slot, Self::awake),
-            Happening::Turn { slot, place } => {
-                // It may have gone since it was woken.
-                if self.calls.place(slot) == Some(place) {
-                    self.with_call(slot, Self::take_turn);
-                }
-            }
+            Happening::Turn { slot, place } => self.turn(slot, place),
             Happening::Timer { pool, timer } => {
-                if let Some(slot) = self.pools[pool].timer_due(timer, &mut self.calendar) {
-                    self.with_call(slot, Self::take_turn);
+                for (place, slot) in self.pools[pool].timer_due(timer, &mut self.calendar) {
+                    self.turn(slot, place);
                 }
             }
             Happening::News(news) => self.hear_news(&news),
+        }
+    }
+
+    /// A waiter that was woken asks for its turn; it may have gone since.
+    fn turn(&mut self, slot: usize, place: Place) {
+        if self.calls.place(slot) == Some(place) {
+            self.with_call(slot, Self::take_turn);
         }
     }
 
@@ -327,7 +329,7 @@ impl<'a> World<'a> {
 }
 
 /// What the engine expects a call to use.
-fn estimate(cost: Cost, bias: f64) -> Estimate {
+pub(super) fn estimate(cost: Cost, bias: f64) -> Estimate {
     let expected = |tokens: u64| (tokens as f64 * bias).round() as u32;
     Estimate::input(expected(cost.input_tokens)).output(expected(cost.output_tokens))
 }

@@ -2,7 +2,7 @@
 //!
 //! The state machines are the engine's own. What stands here is the part of `gate::{node, turn, queue}` that has wakers and
 //! timers there: a woken waiter is a [`Happening::Turn`] that happens now, a timer is a [`Happening::Timer`] that happens
-//! then. The head alone has a timer; it looks after those whose deadline comes first.
+//! then. All who wait share one timer, which wakes the head when it may ask and everybody at his deadline.
 
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use crate::core::merge::Shut;
 use crate::core::moment::Moment;
 use crate::core::quota_board::QuotaBoard;
 use crate::core::signal::{LimitClass, Quotas, Signal, TokenKind};
+use crate::event::GateState;
 use crate::simulate::calendar::Calendar;
 use crate::simulate::world::Happening;
 use crate::simulate::world::queue::{Place, Queue};
@@ -33,8 +34,14 @@ pub(super) struct Pool {
     pub(super) gate: Gate,
     /// Whether calls must ask; false while the gate flows.
     barred: bool,
+    /// The state that was told last.
+    told: GateState,
+    /// A state that lets calls in again and is still to be told.
+    pub(super) reopened: Option<GateState>,
     /// Who waits for it.
     pub(super) queue: Queue,
+    /// When the head may ask again.
+    head_at: Moment,
     /// The timer its queue has set, if one is set.
     timer: Option<Timer>,
     /// How many timers there have been.
@@ -59,16 +66,13 @@ pub(super) struct Pool {
     pub(super) has_shut: bool,
 }
 
-/// The timer of a queue. One that is put off stays where it is noted and is noted again when it turns out to be early, as
-/// the runtime's are: that decides who is first of those whose time comes in the same instant.
+/// The timer of a queue. One that turns out to ring early is set again then.
 #[derive(Clone, Copy, Debug)]
 struct Timer {
     /// Which one it is.
     number: u64,
-    /// When the calendar brings it up.
-    noted_for: Moment,
-    /// When it is due, which may be later.
-    due: Moment,
+    /// When it rings.
+    at: Moment,
 }
 
 /// A call that asks for its turn.
@@ -78,14 +82,14 @@ pub(super) struct Asking {
     pub(super) place: Place,
     /// Its slot among the calls.
     pub(super) slot: usize,
-    /// When it arrived.
-    pub(super) arrived: Moment,
-    /// When it must end.
+    /// The last moment at which it is worth an attempt.
     pub(super) deadline: Moment,
     /// What it is expected to use.
     pub(super) estimate: Option<Estimate>,
     /// Whether it has had no attempt yet.
     pub(super) first: bool,
+    /// Whether it waits already.
+    pub(super) queued: bool,
 }
 
 /// What a call is told that asks for its turn.
@@ -107,7 +111,10 @@ impl Pool {
             gated,
             gate: Gate::new(SHUT_FLOOR),
             barred: false,
+            told: GateState::Flowing,
+            reopened: None,
             queue: Queue::default(),
+            head_at: Moment::NEVER,
             timer: None,
             timers: 0,
             budget: Budget::new(BudgetSettings::default(), Moment::START),
@@ -161,6 +168,7 @@ impl Pool {
     pub(super) fn start_cold(&mut self, now: Moment) {
         self.gate.start_cold(now);
         self.barred = true;
+        self.told = GateState::Paced;
     }
 
     /// Settles what a request that was let in with this estimate used of a side.
@@ -180,17 +188,17 @@ impl Pool {
 
     /// A call asks for its turn.
     pub(super) fn poll(&mut self, asking: &Asking, calendar: &mut Calendar<Happening>) -> Turn {
-        let Asking { place, slot, arrived, deadline, estimate, first } = *asking;
+        let Asking { place, slot, deadline, estimate, first, queued } = *asking;
         let now = calendar.now();
         if first
-            && !self.queue.has(place)
-            && let Some(late) = self.gate.comes_too_late_by(self.queue.len(), arrived, deadline, now)
+            && !queued
+            && let Some(late) = self.gate.comes_too_late_by(self.queue.len(), deadline, now)
         {
             return Turn::Refused { class: self.gate.held_for(), retry_at: Some(now.after(late)) };
         }
         loop {
             let is_head = self.queue.head_is(place);
-            let in_time = now < deadline && !self.gate.is_too_late(arrived, deadline, now);
+            let in_time = now < deadline;
             let hold = match self.ask(now, is_head && in_time, estimate) {
                 Admission::Pass(pass) if is_head && in_time => {
                     self.leave(place, calendar);
@@ -199,44 +207,75 @@ impl Pool {
                 Admission::Pass(_) => Hold { ask_again: now, class: self.gate.held_for(), shut: None },
                 Admission::Hold(hold) => hold,
             };
-            let hopeless = match hold.shut {
-                Some(shut) => shut.is_hard() || shut.until >= deadline,
-                None => is_head && hold.ask_again >= deadline,
-            };
+            let spent = hold.shut.is_some_and(|shut| shut.is_hard());
+            let hopeless = spent || hold.is_hopeless(is_head, deadline);
             if hopeless || !in_time {
                 self.leave(place, calendar);
                 return Turn::Refused { class: hold.class, retry_at: hold.shut.map(|shut| shut.until) };
             }
             self.queue.enter(place, slot, deadline);
-            if !self.queue.head_is(place) {
+            if self.queue.head_is(place) {
+                self.head_at = hold.ask_again;
+            }
+            if self.set_timer(calendar) {
                 return Turn::Waits;
             }
-            self.wake_whose_deadline_comes_by(now, calendar);
-            if self.wake_head_at(hold.ask_again, calendar) {
-                return Turn::Waits;
+            self.take_due(calendar);
+        }
+    }
+
+    /// The `number`th timer rings: everybody is seen to whose time has come, and it is set anew. Returns who is to ask now,
+    /// in this order: they are woken where the timer rings, before what is to happen at the same moment after it.
+    pub(super) fn timer_due(&mut self, number: u64, calendar: &mut Calendar<Happening>) -> Vec<(Place, usize)> {
+        let mut woken = Vec::new();
+        if self.timer.take_if(|timer| timer.number == number).is_none() {
+            return woken;
+        }
+        let head = self.queue.head().map(|(place, _)| place);
+        loop {
+            woken.extend(std::iter::from_fn(|| self.queue.take_due(calendar.now())));
+            self.tidy();
+            let head_gone = self.queue.head().map(|(place, _)| place) != head;
+            if self.head_at <= calendar.now() || (head_gone && self.head_at == Moment::NEVER) {
+                // It asks, and says when it is to be woken next.
+                self.head_at = Moment::NEVER;
+                woken.extend(self.queue.head());
+            }
+            if self.queue.len() == 0 || self.set_timer(calendar) {
+                return woken;
             }
         }
     }
 
-    /// The time has come that the `number`th timer was noted for. Returns who is to ask now, unless the timer was put off.
-    pub(super) fn timer_due(&mut self, number: u64, calendar: &mut Calendar<Happening>) -> Option<usize> {
-        let timer = self.timer.take_if(|timer| timer.number == number)?;
-        if timer.due > calendar.now() {
-            self.set_timer(timer.due, calendar);
-            return None;
+    /// Lets the timer ring when the head may ask, or the first deadline comes, unless it rings before. Returns false if
+    /// that is now.
+    fn set_timer(&mut self, calendar: &mut Calendar<Happening>) -> bool {
+        let at = self.queue.due(self.head_at);
+        if self.timer.is_some_and(|timer| timer.at <= at) {
+            return true;
         }
-        self.queue.head().map(|(_, slot)| slot)
+        self.timer = None;
+        if calendar.rounded(at) <= calendar.now() {
+            return false;
+        }
+        self.timers += 1;
+        self.timer = Some(Timer { number: self.timers, at });
+        calendar.note(at, Happening::Timer { pool: self.number, timer: self.timers });
+        true
     }
 
-    /// Sets the timer for `due`, or puts it off until then.
-    fn set_timer(&mut self, due: Moment, calendar: &mut Calendar<Happening>) {
-        match &mut self.timer {
-            Some(timer) if timer.noted_for <= due => timer.due = due,
-            timer => {
-                self.timers += 1;
-                *timer = Some(Timer { number: self.timers, noted_for: due, due });
-                calendar.note(due, Happening::Timer { pool: self.number, timer: self.timers });
-            }
+    /// Takes everybody out whose deadline has come; they ask once more, and are refused.
+    fn take_due(&mut self, calendar: &mut Calendar<Happening>) {
+        while let Some((place, slot)) = self.queue.take_due(calendar.now()) {
+            calendar.note_now(Happening::Turn { slot, place });
+        }
+        self.tidy();
+    }
+
+    /// A queue that nobody waits in has no timer.
+    fn tidy(&mut self) {
+        if self.queue.len() == 0 {
+            (self.head_at, self.timer) = (Moment::NEVER, None);
         }
     }
 
@@ -251,13 +290,15 @@ impl Pool {
         let shut = self.gate.throttled_among(self.in_flight, pass, signal, now, &mut self.dice);
         if shut.is_none() && self.gate.in_flight_limit().is_some() {
             self.barred = true;
+            self.told = state(self.gate.look(now, &mut self.dice));
             self.wake_head(calendar);
         }
         let shut = shut?;
+        self.told = GateState::Shut;
         self.has_shut = true;
         self.barred = true;
-        self.wake_whose_deadline_comes_by(if shut.is_hard() { Moment::NEVER } else { shut.until }, calendar);
         self.wake_head(calendar);
+        self.wake_who_cannot_wait(if shut.is_hard() { Moment::NEVER } else { shut.until }, calendar);
         Some(shut)
     }
 
@@ -266,14 +307,14 @@ impl Pool {
         self.gate.went_well(took);
     }
 
-    /// Hears that a probe succeeded. Returns whether that reopened the gate.
-    pub(super) fn probe_succeeded(&mut self, sent_at: Moment, calendar: &mut Calendar<Happening>) -> bool {
+    /// Hears that a probe succeeded.
+    pub(super) fn probe_succeeded(&mut self, sent_at: Moment, calendar: &mut Calendar<Happening>) {
         let pass = Pass { at: sent_at, probe: true };
         let reopened = self.gate.succeeded(pass, calendar.now(), &mut self.dice);
         if reopened {
+            self.notices(calendar.now());
             self.wake_head(calendar);
         }
-        reopened
     }
 
     /// Hears that a probe said nothing.
@@ -292,42 +333,39 @@ impl Pool {
         if take {
             admission = self.gate.take_for(ask, &mut self.dice);
         }
-        if self.gate.look(now, &mut self.dice) == Look::Flowing {
+        if self.notices(now) == Look::Flowing {
             self.barred = false;
         }
         admission
     }
 
+    /// Notes the gate's state; one that lets calls in and did not before is to be told.
+    fn notices(&mut self, now: Moment) -> Look {
+        let look = self.gate.look(now, &mut self.dice);
+        let told = std::mem::replace(&mut self.told, state(look));
+        if self.told != GateState::Shut && self.told != told {
+            self.reopened = Some(self.told);
+        }
+        look
+    }
+
     /// Leaves the queue; a head that leaves sees to the next.
     fn leave(&mut self, place: Place, calendar: &mut Calendar<Happening>) {
         let was_head = self.queue.leave(place);
-        if self.queue.len() == 0 {
-            self.timer = None;
-        }
-        if !was_head {
+        self.tidy();
+        if !was_head || self.queue.len() == 0 {
             return;
         }
         let waits = match self.ask(calendar.now(), false, None) {
-            Admission::Hold(hold) => self.wake_head_at(hold.ask_again, calendar),
+            Admission::Hold(hold) => {
+                self.head_at = hold.ask_again;
+                self.set_timer(calendar)
+            }
             _ => false,
         };
         if !waits {
             self.wake_head(calendar);
         }
-    }
-
-    /// Sets the timer; returns false if it is due already.
-    fn wake_head_at(&mut self, at: Moment, calendar: &mut Calendar<Happening>) -> bool {
-        if self.queue.head().is_none() {
-            return true;
-        }
-        let at = calendar.rounded(self.queue.due(at));
-        if at <= calendar.now() {
-            self.timer = None;
-            return false;
-        }
-        self.set_timer(at, calendar);
-        true
     }
 
     /// Makes the head ask again, now.
@@ -338,9 +376,18 @@ impl Pool {
     }
 
     /// Makes those ask again who cannot wait beyond `moment`: they are to be refused.
-    fn wake_whose_deadline_comes_by(&mut self, moment: Moment, calendar: &mut Calendar<Happening>) {
-        while let Some((place, slot)) = self.queue.pop_deadline(moment) {
+    fn wake_who_cannot_wait(&mut self, moment: Moment, calendar: &mut Calendar<Happening>) {
+        for (place, slot) in self.queue.due_by(moment) {
             calendar.note_now(Happening::Turn { slot, place });
         }
+    }
+}
+
+/// The state as events name it.
+const fn state(look: Look) -> GateState {
+    match look {
+        Look::Flowing => GateState::Flowing,
+        Look::Paced(_) => GateState::Paced,
+        Look::Shut(_) => GateState::Shut,
     }
 }

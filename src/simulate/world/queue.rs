@@ -18,7 +18,7 @@ pub(crate) struct Place {
 pub(super) struct Queue {
     /// Each waiter's slot among the calls, and its deadline.
     waiters: BTreeMap<Place, (usize, Moment)>,
-    /// The waiters' deadlines, until they were woken by theirs.
+    /// The waiters' deadlines.
     deadlines: BTreeSet<(Moment, Place)>,
     /// How many tickets were given.
     next_ticket: u64,
@@ -35,11 +35,6 @@ impl Queue {
     pub(super) fn enter(&mut self, place: Place, slot: usize, deadline: Moment) {
         self.waiters.insert(place, (slot, deadline));
         self.deadlines.insert((deadline, place));
-    }
-
-    /// Whether somebody waits at `place`.
-    pub(super) fn has(&self, place: Place) -> bool {
-        self.waiters.contains_key(&place)
     }
 
     /// Whether nobody is before `place`.
@@ -65,17 +60,17 @@ impl Queue {
         self.deadlines.first().map_or(at, |&(deadline, _)| deadline.min(at))
     }
 
-    /// Takes one out of those whose deadline is not after `moment`; each is told once.
-    pub(super) fn pop_deadline(&mut self, moment: Moment) -> Option<(Place, usize)> {
-        while let Some(&(deadline, place)) = self.deadlines.first()
-            && deadline <= moment
-        {
-            self.deadlines.remove(&(deadline, place));
-            if let Some(&(slot, _)) = self.waiters.get(&place) {
-                return Some((place, slot));
-            }
-        }
-        None
+    /// Takes somebody out whose deadline is not after `now`.
+    pub(super) fn take_due(&mut self, now: Moment) -> Option<(Place, usize)> {
+        let &(deadline, place) = self.deadlines.first().filter(|(deadline, _)| *deadline <= now)?;
+        self.deadlines.remove(&(deadline, place));
+        self.waiters.remove(&place).map(|(slot, _)| (place, slot))
+    }
+
+    /// Everybody whose deadline is not after `moment`.
+    pub(super) fn due_by(&self, moment: Moment) -> Vec<(Place, usize)> {
+        let due = self.deadlines.iter().take_while(|(deadline, _)| *deadline <= moment);
+        due.filter_map(|(_, place)| Some((*place, self.waiters.get(place)?.0))).collect()
     }
 
     /// How many wait.

@@ -21,7 +21,7 @@ use crate::core::moment::Moment;
 use crate::core::policy::Policy;
 use crate::core::refusal::Refusal;
 use crate::core::signal::{LimitClass, Quotas, Signal, TokenKind};
-use crate::event::{Event, GateResult, GateState};
+use crate::event::{Event, GateResult};
 use crate::simulate::plan::ClassPlan;
 use crate::simulate::provider::no_answer;
 use crate::simulate::scenario::GateMode;
@@ -38,8 +38,11 @@ impl World<'_> {
             (going.probe, going.let_in) = (false, false);
             return self.begin(going, slot);
         }
-        let place = self.pools[process].queue.place(going.core.started());
-        going.place = Some(place);
+        let pool = &mut self.pools[process];
+        let arrived = going.core.started();
+        (going.place, going.queued) = (Some(pool.queue.place(arrived)), false);
+        let deadline = going.core.deadline(&self.plan.callers.classes[going.class].policy);
+        going.latest = if pool.gated { pool.gate.latest_start(arrived, deadline) } else { deadline };
         self.take_turn(going, slot)
     }
 
@@ -49,13 +52,14 @@ impl World<'_> {
         let asking = Asking {
             place,
             slot,
-            arrived: going.core.started(),
-            deadline: going.core.deadline(self.policy(going)),
+            deadline: going.latest,
             estimate: going.estimate,
             first: going.core.attempts() == 0,
+            queued: std::mem::replace(&mut going.queued, true),
         };
         let process = self.process(going.replica);
         let turn = self.pools[process].poll(&asking, &mut self.calendar);
+        self.tell_reopened(going.replica);
         let waited = going.since.until(self.calendar.now());
         match turn {
             Turn::Waits => true,
@@ -72,7 +76,8 @@ impl World<'_> {
                 self.tell(going.replica, || Event::GateWaited { waited, result: GateResult::Refused, class });
                 let spent = matches!(class, LimitClass::Daily | LimitClass::Spend);
                 let why = if spent { Refusal::Spent } else { Refusal::Deadline };
-                self.give_up(going, going.core.refused(why, class, retry_at))
+                let refused = going.core.refused(self.policy(going), self.calendar.now(), why, class, retry_at);
+                self.give_up(going, refused)
             }
         }
     }
@@ -200,10 +205,13 @@ impl World<'_> {
             if going.let_in {
                 self.pools[process].went_well(began.until(now));
             }
-            if going.probe && self.pools[process].probe_succeeded(began, &mut self.calendar) {
-                self.tell(replica, || Event::GateReopened { state: GateState::Paced });
+            if going.probe {
+                self.pools[process].probe_succeeded(began, &mut self.calendar);
+                self.tell_reopened(replica);
             }
             going.probe = false;
+        } else if signal.timed_out && going.let_in {
+            self.pools[process].gate.was_cut(began.until(now));
         } else if self.pools[process].gated && signal.is_throttle() {
             let stated = signal.stated.filter(|_| policy.manners.honour_header);
             let heeded = Signal { stated, ..*signal };
@@ -256,6 +264,14 @@ impl World<'_> {
         true
     }
 
+    /// Tells that the gate lets calls in again, if that was just seen.
+    fn tell_reopened(&mut self, replica: usize) {
+        let process = self.process(replica);
+        if let Some(state) = self.pools[process].reopened.take() {
+            self.tell(replica, || Event::GateReopened { state });
+        }
+    }
+
     /// Notes when this process first heard of a throttle, and whether this one could have been spared had it known.
     fn count_throttle(&mut self, going: &Going, now: Moment) {
         let process = self.process(going.replica);
@@ -287,8 +303,12 @@ impl World<'_> {
 
     /// The call has failed, for this reason.
     fn give_up(&mut self, going: &Going, give_up: GiveUp) -> bool {
+        let now = self.calendar.now();
         if going.measured {
-            self.tally.gave_up(give_up.outcome, self.calendar.now());
+            self.tally.gave_up(give_up.outcome, now);
+        }
+        if let Some(timeline) = &mut self.timeline {
+            timeline.gave_up(now);
         }
         self.tell_end(going, give_up.outcome, give_up.class, give_up.source)
     }

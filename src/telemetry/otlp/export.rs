@@ -1,4 +1,18 @@
 //! The exporters: which client they use, on which thread, and what they lost.
+//!
+//! | thread | what it does |
+//! |---|---|
+//! | the caller's | ends a span: puts it into the queue, or counts it as lost; never waits |
+//! | the SDK's for traces | takes spans out of the queue, in batches, and pushes them |
+//! | the SDK's for metrics | collects all totals and gauges each interval, and pushes them |
+//! | `forbear-otlp` | carries gRPC's connections |
+//! | `forbear-otlp-end` | waits for the last push while `shutdown` is awaited |
+//!
+//! HTTP is pushed by a blocking client on the SDK's own threads. An asynchronous one, which other crates may switch on in the
+//! exporter's place, finds no runtime there and panics; that is why the client is made here and handed over.
+//!
+//! A push is tried again by the exporter where the collector says it may be (gRPC's `RetryInfo`, HTTP's `Retry-After`),
+//! within the time of one push. What was not taken by then is lost: spans for good, metrics until the next push.
 
 use std::error::Error;
 use std::io;

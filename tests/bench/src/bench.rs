@@ -50,6 +50,11 @@ pub enum Target {
     },
     /// No heap allocation.
     NoAllocation,
+    /// At most this many heap allocations a call, once warm.
+    Allocations {
+        /// The largest number that passes.
+        at_most: f64,
+    },
     /// A future at most this many times as large as that of the row `than`.
     FutureSize {
         /// The other row.
@@ -166,7 +171,11 @@ fn allocations_per_call(row: &mut Row<'_>) -> f64 {
 }
 
 /// The CPU time this thread has spent so far.
-fn thread_cpu_time() -> Duration {
+///
+/// # Panics
+/// Where the system has no such clock.
+#[must_use]
+pub fn thread_cpu_time() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every Unix this runs on has the clock").into()
 }
 

@@ -5,8 +5,15 @@
 //! | `cargo run --release -p forbear-bench --bin overhead` | one call that succeeds at once, and the size of its future |
 //! | `cargo run --release -p forbear-bench --bin overhead_paused` | three failures, then success, in paused time |
 //! | `cargo run --release -p forbear-bench --bin confusion` | the verdict beside what really mends each of some thousand scenarios |
+//! | `cargo run --release -p forbear-bench --bin numbers` | suggested numbers and the check's predictions, against simulation |
+//! | `cargo run --release -p forbear-bench --features telemetry --bin telemetry` | one call that succeeds at once, told to meters and instruments |
+//! | `cargo run --release -p forbear-bench --features telemetry --bin telemetry_spans` | the same with its spans, batched for OTLP |
+//! | `cargo run --release -p forbear-bench --features telemetry --bin telemetry_paused` | three failures, then success, told to meters |
+//! | `tests/bench/unseen_spans` | what spans cost that nobody subscribes to |
+//! | `cargo run --release -p forbear-bench --bin classify` | an answer read: 20 headers, and a body of 600 bytes |
+//! | `cargo run --release -p forbear-bench --bin storm` | many callers against a small quota, in virtual time |
 //!
-//! Two programs, because a process that paused its time once reads a slower clock from then on. What counts is the
+//! Several programs, because a process that paused its time once reads a slower clock from then on. What counts is the
 //! ratio to a peer in the same run; nanoseconds belong to the machine. A missed target makes the program exit with 1.
 //!
 //! A topic is a file of rows for the peers, one for forbear with its targets, and a binary that puts both in a
@@ -14,9 +21,13 @@
 
 pub mod bench;
 pub mod confusion;
+pub mod fit;
+pub mod look_ups;
 pub mod operation;
 pub mod ours;
 pub mod peers;
 pub mod report;
 pub mod storm;
+#[cfg(feature = "telemetry")]
+pub mod telemetry;
 pub mod versions;

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
+use forbear::event::sink::Sink;
 use forbear::{Forbear, Gate, InvalidSetting, Observation, Policy, Pool, provider};
 
 use crate::operation::Answer;
@@ -42,6 +43,22 @@ impl Ours {
     /// A setting out of its range.
     pub fn gate_without_budget() -> Result<Self, InvalidSetting> {
         Self::at(Forbear::builder().gate(Gate::local()).no_budget().build()?)
+    }
+
+    /// What a service gets that sets nothing but this sink.
+    ///
+    /// # Errors
+    /// A setting out of its range.
+    pub fn told(sink: impl Sink) -> Result<Self, InvalidSetting> {
+        Self::at(Forbear::builder().gate(Gate::local()).sink(sink).build()?)
+    }
+
+    /// The same without a gate and without a retry budget, for calls that all fail three times.
+    ///
+    /// # Errors
+    /// A setting out of its range.
+    pub fn told_deadline_only(sink: impl Sink) -> Result<Self, InvalidSetting> {
+        Self::at(Forbear::builder().gate(Gate::off()).no_budget().sink(sink).build()?)
     }
 
     fn at(forbear: Forbear) -> Result<Self, InvalidSetting> {

@@ -42,6 +42,7 @@ impl Report {
                 (ratio <= at_most, format!("{ratio:.2} x {than} (at most {at_most:.2})"))
             }
             Target::NoAllocation => (row.allocations == 0.0, "no allocation".to_owned()),
+            Target::Allocations { at_most } => (row.allocations <= at_most, format!("at most {at_most} allocations")),
             Target::FutureSize { than, at_most } => {
                 let ratio = row.future_bytes as f64 / self.named(than).future_bytes as f64;
                 (ratio <= at_most, format!("{ratio:.2} x {than} (at most {at_most:.2})"))

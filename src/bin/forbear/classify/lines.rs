@@ -8,7 +8,8 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
 use super::case::{Case, instant};
-use super::{object, table};
+use super::object;
+use crate::known::table;
 
 /// Reads one line at `now`, unless it says when. `Err` holds the line that tells what is wrong with it.
 pub(super) fn answer(line: &[u8], now: WallTime) -> Result<String, String> {

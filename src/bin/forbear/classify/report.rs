@@ -1,10 +1,10 @@
 //! Readings in plain words.
 
 use std::fmt::Write;
-use std::time::Duration;
 
 use forbear::core::rule::Table;
 use forbear::core::signal::{LimitClass, Part, Quotas, Reading, Scope, Signal, TokenKind};
+use forbear::core::tune::HumanDuration;
 
 /// All that one answer says, for a person.
 pub(super) fn of_reading(table: &Table, reading: &Reading) -> String {
@@ -21,7 +21,7 @@ pub(super) fn of_reading(table: &Table, reading: &Reading) -> String {
             Part::Header => "header",
             Part::Body => "field",
         };
-        row("told by", &format!("the {part} {}: {}", stated.place, human(stated.delay)));
+        row("told by", &format!("the {part} {}: {}", stated.place, HumanDuration(stated.delay)));
     } else if signal.failed {
         row("told by", "nothing: no wait is stated");
     }
@@ -63,8 +63,9 @@ fn class(signal: &Signal) -> String {
 
 /// What a call does about it.
 pub(super) fn advice(signal: &Signal) -> String {
-    let until =
-        signal.stated.map_or_else(String::new, |stated| format!(", to be tried again after {}", human(stated.delay)));
+    let until = signal
+        .stated
+        .map_or_else(String::new, |stated| format!(", to be tried again after {}", HumanDuration(stated.delay)));
     match signal {
         Signal { failed: false, .. } => "nothing to do".to_owned(),
         Signal { class: LimitClass::Spend, .. } => "give up at once, until a person has acted".to_owned(),
@@ -74,7 +75,9 @@ pub(super) fn advice(signal: &Signal) -> String {
         Signal { stated: Some(stated), .. } if stated.delay.is_zero() => {
             "try again after the policy's own curve; the stated wait is over".to_owned()
         }
-        Signal { stated: Some(stated), .. } => format!("try again, not before {} are over", human(stated.delay)),
+        Signal { stated: Some(stated), .. } => {
+            format!("try again, not before {} are over", HumanDuration(stated.delay))
+        }
         Signal { ambiguous: true, .. } => {
             "try again after the policy's own curve, if the request may be sent twice".to_owned()
         }
@@ -118,7 +121,7 @@ fn quotas(quotas: &Quotas) -> String {
     let mut text = format!("\n  {:<14} {:<7} {:>12} {:>12}  resets in\n", "quota", "window", "limit", "remaining");
     let number = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), |value| value.to_string());
     for quota in quotas.iter() {
-        let reset = quota.reset.map_or_else(|| "-".to_owned(), human);
+        let reset = quota.reset.map_or_else(|| "-".to_owned(), |reset| HumanDuration(reset).to_string());
         let _ = writeln!(
             text,
             "  {:<14} {:<7} {:>12} {:>12}  {reset}",
@@ -129,19 +132,6 @@ fn quotas(quotas: &Quotas) -> String {
         );
     }
     text
-}
-
-/// A duration as people write it.
-fn human(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    match seconds {
-        0 if duration.is_zero() => "0 s".to_owned(),
-        0 => format!("{} ms", duration.as_millis().max(1)),
-        1..120 => format!("{} s", (duration.as_secs_f64() * 1_000.0).round() / 1_000.0),
-        120..7_200 => format!("{} min {} s", seconds / 60, seconds % 60),
-        7_200..172_800 => format!("{} h {} min", seconds / 3_600, seconds % 3_600 / 60),
-        _ => format!("{} days {} h", seconds / 86_400, seconds % 86_400 / 3_600),
-    }
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ impl Service {
 
     /// Its pool, in an engine of its own: the services stand for three processes.
     pub(crate) fn pool(&self, sink: impl Sink, seed: u64) -> Result<Pool, InvalidSetting> {
-        let forbear = Forbear::builder().gate(self.gate).sink(sink).seed(seed).build()?;
+        let forbear = Forbear::builder().gate(self.gate.clone()).sink(sink).seed(seed).build()?;
         let limit = Limit::per(Dimension::Requests, self.requests_per_minute, MINUTE);
         forbear.pool(self.provider, [self.name]).limit(limit).build()
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use forbear::Pool;
 use forbear::clock::Clock;
 use forbear::event::catalogue::Metric;
 use forbear::prometheus::{self, InstallError, Prometheus};
@@ -36,6 +37,8 @@ pub(crate) struct Stage {
     prometheus: Prometheus,
     /// The services, each with what was seen of it.
     cast: Vec<(Service, History)>,
+    /// Kept until the last report: a pool that nobody has any more shows no gauges.
+    _pools: Vec<Pool>,
     /// Starts with the services.
     clock: Clock,
     /// How long the services have been called.
@@ -57,11 +60,13 @@ impl Stage {
         let ctrl_c = hear_ctrl_c().await?;
         let prometheus = listen(port)?;
         let (stop, stopped) = watch::channel(false);
-        let (mut cast, mut work) = (Vec::new(), JoinSet::new());
+        let (mut cast, mut pools, mut work) = (Vec::new(), Vec::new(), JoinSet::new());
         for (service, seed) in services().into_iter().zip(seed..) {
             let provider = service.emulate(seed).await?;
+            let pool = service.pool(prometheus.meters(), seed)?;
+            pools.push(pool.clone());
             let caller = Caller {
-                pool: service.pool(prometheus.meters(), seed)?,
+                pool,
                 policy: service.policy()?,
                 // A proxy in the environment has no way to 127.0.0.1.
                 client: reqwest::Client::builder().no_proxy().build()?,
@@ -72,7 +77,7 @@ impl Stage {
             cast.push((service, History::default()));
         }
         let (clock, progress) = (Clock::new(), Progress::new());
-        Ok(Self { prometheus, cast, clock, called_for: Duration::ZERO, stop, work, progress, ctrl_c })
+        Ok(Self { prometheus, cast, _pools: pools, clock, called_for: Duration::ZERO, stop, work, progress, ctrl_c })
     }
 
     /// Says what runs, and where to look.

@@ -6,6 +6,11 @@
 //! | [`truth`] | the cause of each: what has to be changed for the objective to be met, by running it with the change |
 //! | [`apply`] | the scenario with what the verdict recommends |
 //! | [`matrix`] | truth and verdict counted, and how they stand to the targets |
+#![allow(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "the benchmark's own binary is all that uses them"
+)]
 
 pub mod apply;
 pub mod draw;

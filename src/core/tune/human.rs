@@ -9,15 +9,15 @@ use std::time::Duration;
 ///
 /// ```
 /// use std::time::Duration;
-/// use forbear::core::tune::Span;
-/// assert_eq!(Span(Duration::from_millis(11_250)).to_string(), "11.25 s");
-/// assert_eq!(Span(Duration::from_secs(10_830)).to_string(), "3 h");
+/// use forbear::core::tune::HumanDuration;
+/// assert_eq!(HumanDuration(Duration::from_millis(11_250)).to_string(), "11.25 s");
+/// assert_eq!(HumanDuration(Duration::from_secs(10_830)).to_string(), "3 h");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(clippy::exhaustive_structs, reason = "only a way to show a duration")]
-pub struct Span(pub Duration);
+pub struct HumanDuration(pub Duration);
 
-impl fmt::Display for Span {
+impl fmt::Display for HumanDuration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (duration, seconds) = (self.0, self.0.as_secs());
         let text = match seconds {
@@ -46,10 +46,10 @@ mod tests {
 
     #[test]
     fn each_length_has_its_units() {
-        let shown = |millis| Span(Duration::from_millis(millis)).to_string();
+        let shown = |millis| HumanDuration(Duration::from_millis(millis)).to_string();
         assert_eq!([0, 250, 1_000, 90_500].map(shown), ["0 s", "250 ms", "1 s", "90.5 s"]);
         assert_eq!([120_000, 150_000].map(shown), ["2 min", "2 min 30 s"]);
         assert_eq!([10_800_000, 11_700_000, 190_800_000].map(shown), ["3 h", "3 h 15 min", "2 days 5 h"]);
-        assert_eq!(format!("{:>8}", Span(Duration::from_secs(6))), "     6 s");
+        assert_eq!(format!("{:>8}", HumanDuration(Duration::from_secs(6))), "     6 s");
     }
 }

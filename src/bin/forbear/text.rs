@@ -1,0 +1,73 @@
+//! Text for terminals.
+
+/// Where lines end.
+const WIDEST: usize = 110;
+
+/// `text` in lines: the first begins with `head`, the others with as many spaces.
+pub(crate) fn hanging(head: &str, text: &str) -> String {
+    let indent = " ".repeat(head.chars().count());
+    let (mut lines, mut line) = (String::new(), head.to_owned());
+    let mut empty = true;
+    for word in words(text) {
+        if !empty && line.chars().count() + 1 + word.chars().count() > WIDEST {
+            lines += line.trim_end();
+            lines.push('\n');
+            line.clone_from(&indent);
+            empty = true;
+        }
+        if !empty {
+            line.push(' ');
+        }
+        line += &word;
+        empty = false;
+    }
+    lines + line.trim_end() + "\n"
+}
+
+/// The words of `text`, a number and its unit being one.
+fn words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let unit = ["%", "ms", "s", "min", "h", "days"].contains(&word.trim_end_matches([',', ';', ':', '.']));
+        match words.last_mut().filter(|last| unit && last.ends_with(|letter: char| letter.is_ascii_digit())) {
+            Some(number) => *number += &format!(" {word}"),
+            None => words.push(word.to_owned()),
+        }
+    }
+    words
+}
+
+/// A ratio for people: whole percents, but never `0 %` or `100 %` for what is not.
+pub(crate) fn percent(ratio: f64) -> String {
+    let rounded = (ratio * 100.0).round();
+    if (rounded == 0.0 && ratio > 0.0) || (rounded == 100.0 && ratio < 1.0) {
+        format!("{:.1} %", (ratio * 100.0).clamp(0.1, 99.9))
+    } else {
+        format!("{rounded:.0} %")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_hang_below_their_head_and_lose_no_word() {
+        let text = "words of several lengths ".repeat(20);
+        let lines = hanging("  base   ", &text);
+        assert!(lines.lines().all(|line| line.chars().count() <= WIDEST), "{lines}");
+        assert!(
+            lines.starts_with("  base   words")
+                && lines.lines().skip(1).all(|line| line.starts_with("         w")
+                    || line.starts_with("         o")
+                    || line.starts_with("         s")
+                    || line.starts_with("         l"))
+        );
+        assert!(lines.split_whitespace().skip(1).eq(text.split_whitespace()));
+    }
+
+    #[test]
+    fn a_number_keeps_its_unit() {
+        assert_eq!(words("within 100 ms of it; 5 %, no s"), ["within", "100 ms", "of", "it;", "5 %,", "no", "s"]);
+    }
+}

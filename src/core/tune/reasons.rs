@@ -1,0 +1,83 @@
+//! Why a suggestion's numbers are what they are.
+
+use crate::core::tune::human::HumanDuration;
+use crate::core::tune::suggest::Suggestion;
+
+/// One number of a suggestion, and why it is what it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reason {
+    /// The policy's field: `base`.
+    pub field: &'static str,
+    /// Its value, for people: `6 s`.
+    pub value: String,
+    /// Why, as the rest of a sentence.
+    pub why: String,
+}
+
+impl Suggestion {
+    /// Each number with its reason; only the attempts where no retry is suggested, for then nothing else counts.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<Reason> {
+        let reason = |field, value: String, why: String| Reason { field, value, why };
+        let attempts = reason("attempts", self.attempts.to_string(), self.why_attempts());
+        if !self.retries() {
+            return vec![attempts];
+        }
+        let mut reasons = vec![
+            reason("base", HumanDuration(self.base).to_string(), self.why_base().to_owned()),
+            reason("factor", self.factor.to_string(), "the usual doubling".to_owned()),
+            reason("cap", HumanDuration(self.cap).to_string(), self.why_cap().to_owned()),
+            attempts,
+        ];
+        if self.states_delay {
+            let why =
+                "the longest stated wait that is waited for; one past the deadline ends the call at once".to_owned();
+            reasons.push(reason("header_cap", HumanDuration(self.header_cap).to_string(), why));
+        }
+        reasons
+    }
+
+    fn why_base(&self) -> &'static str {
+        match (self.deadline / 15 < self.window / 10, self.states_delay) {
+            (false, false) => "a tenth of the window",
+            (false, true) => "a tenth of the window; as jitter on top of a stated wait, too",
+            (true, false) => "a fifteenth of the deadline: a tenth of the window would be too long for it",
+            (true, true) => "a fifteenth of the deadline; as jitter on top of a stated wait, too",
+        }
+    }
+
+    fn why_cap(&self) -> &'static str {
+        if self.cap == self.base {
+            "the base: there is no room for longer waits"
+        } else if self.deadline / 8 < self.window {
+            "an eighth of the deadline"
+        } else if self.deadline / 40 > self.window {
+            "more than a window, so that the attempts last for the deadline"
+        } else {
+            "the window"
+        }
+    }
+
+    fn why_attempts(&self) -> String {
+        let (window, deadline) = (HumanDuration(self.window), HumanDuration(self.deadline));
+        let percent = self.best_coverage() * 100.0;
+        if !self.retries() {
+            return format!(
+                "do not retry: a window of {window} resets within {deadline} for at most {percent:.0} % of the throttled \
+                 calls, and every retry of the others would be refused. Allow a longer deadline, hand the work to a queue, or \
+                 retry only where the provider states a wait that fits"
+            );
+        }
+        if self.attempts == 100 {
+            return format!(
+                "the most there may be; they last for {} on average",
+                HumanDuration(self.reach.last_request)
+            );
+        }
+        format!(
+            "their waits add up to {} on average, half as much again as the deadline: it ends the call, not the count",
+            HumanDuration(self.reach.last_request)
+        )
+    }
+}

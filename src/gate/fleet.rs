@@ -1,0 +1,71 @@
+//! A level of the tree and the other replicas.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::core::gate::Look;
+use crate::core::merge::Shut;
+use crate::core::moment::Moment;
+use crate::gate::Node;
+use crate::store::news::{News, Phase};
+use crate::store::{Hears, Link, PoolId, Report, Store};
+
+/// A level's way to the store; empty where there is none.
+#[derive(Default)]
+pub(super) struct FleetLink(OnceLock<Arc<dyn Link>>);
+
+impl FleetLink {
+    /// Tells the fleet of a shut that a throttle brought. Never waits.
+    pub(super) fn report(&self, shut: Shut, new_round: bool, seen_at: Moment) {
+        if let Some(link) = self.0.get() {
+            link.report(Report { shut, seen_at, new_round });
+        }
+    }
+
+    /// Tells the fleet that a probe reopened the pool before its end; an end that came is no news.
+    pub(super) fn tell_reopened(&self, early: bool) {
+        if let (true, Some(link)) = (early, self.0.get()) {
+            link.reopened(false);
+        }
+    }
+}
+
+impl Node {
+    /// Connects this level with the other replicas' levels of the same path.
+    pub(crate) fn join(self: &Arc<Self>, store: &dyn Store, pool: &PoolId) {
+        let gate: std::sync::Weak<Self> = Arc::downgrade(self);
+        self.parts.link.0.get_or_init(|| store.link(pool, gate));
+    }
+}
+
+impl Hears for Node {
+    fn hear(&self, news: &News, newer: bool, now: Moment) {
+        let dice = &mut &self.trunk().dice;
+        let mut core = self.state();
+        match news.phase {
+            Phase::Shut => {
+                let shut = Shut { until: now.after(news.left), class: news.class, end: news.end };
+                if let Some(shut) = core.hear(shut, news.strikes, newer, now, dice) {
+                    self.shut(core, shut, now);
+                }
+            }
+            Phase::Ramp if newer && matches!(core.look(now, dice), Look::Shut(_)) => {
+                core.reopen(now, dice);
+                drop(core);
+                self.look(now);
+                self.wake_heads();
+            }
+            Phase::Ramp => {}
+        }
+    }
+
+    fn shut(&self, now: Moment) -> Option<Shut> {
+        match self.look(now) {
+            Look::Shut(shut) => Some(shut),
+            Look::Flowing | Look::Paced(_) => None,
+        }
+    }
+
+    fn activity(&self) -> u32 {
+        self.calls()
+    }
+}

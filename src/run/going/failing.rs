@@ -1,0 +1,98 @@
+//! What a failed attempt means, and what follows.
+
+use crate::core::decide::{Decision, GiveUp};
+use crate::core::gate::Pass;
+use crate::core::moment::Moment;
+use crate::core::observation::Observation;
+use crate::core::signal::Signal;
+use crate::run::going::Going;
+use crate::run::seen::Seen;
+use crate::run::spans::CallSpans;
+
+impl<'a> Going<'a> {
+    /// What an observation means to the pool's provider.
+    #[inline]
+    pub(in crate::run) fn read(&self, observation: &Observation<'_>) -> Signal {
+        self.shared().read(observation)
+    }
+
+    /// Whether an observation is a failure; then it is noted. Takes it by value, so that one that need not be read need
+    /// not be in memory.
+    pub(in crate::run) fn reads_failure(&mut self, observation: Observation<'_>) -> bool {
+        let signal = self.read(&observation);
+        self.note_if_failed(signal)
+    }
+
+    /// Notes a failure that was read. Says whether it is one.
+    #[inline]
+    pub(in crate::run) fn note_if_failed(&mut self, signal: Signal) -> bool {
+        if signal.failed {
+            self.progress().core.note_failure(signal);
+        }
+        signal.failed
+    }
+
+    /// A guard that reports what the head of an answer said, should the call be dropped while the body is read.
+    pub(in crate::run) fn seen(&mut self, signal: Signal) -> Seen<'_, 'a> {
+        let (shared, sent_at) = (self.shared(), self.began());
+        Seen { shared, permit: self.permit.as_mut(), signal, sent_at, spans: &self.spans }
+    }
+
+    /// Tells and reports the failure that was noted, gives the attempt's permit back, and decides what follows: a wait
+    /// until a moment, from which [`Going::slept`] leads on.
+    ///
+    /// # Errors
+    /// The call ends.
+    pub(in crate::run) fn attempt_failed(&mut self) -> Result<Moment, GiveUp> {
+        let (shared, policy) = (self.shared(), self.policy);
+        let progress = self.progress();
+        let began = progress.look_at(shared.clock());
+        let now = progress.now;
+        if shared.is_heard || CallSpans::LOG {
+            self.tell_failure(now, began);
+        }
+        if shared.gated {
+            self.report(began, now);
+        }
+        self.permit = None;
+        // Who only observes retries nothing. What a nested call would retry is the outer call's affair.
+        let only_one = shared.engine.observe_only || self.nested;
+        let core = &self.progress().core;
+        let mut dice = shared.dice();
+        let decision = if only_one {
+            core.end_only_attempt(policy, now, &mut dice)
+        } else {
+            core.end_failed(policy, shared.gated, now, &mut dice, &mut || shared.withdraw(now))
+        };
+        match decision {
+            Decision::Again(ref wait) => {
+                self.goes_to_sleep(now, wait);
+                Ok(wait.at)
+            }
+            Decision::GiveUp(give_up) => Err(give_up),
+            // A failure is never done.
+            Decision::Done => Err(GiveUp::not_retryable()),
+        }
+    }
+
+    /// Reports the failure that was noted to the gate, if it is a throttle and the operation did not report as much before.
+    fn report(&mut self, began: Moment, now: Moment) {
+        let (shared, permit_number) = (self.shared(), self.permit_number());
+        let signal = *self.progress().core.failure();
+        if signal.timed_out
+            && !signal.is_throttle()
+            && let Some(permit) = &mut self.permit
+        {
+            permit.was_cut(began, now);
+        }
+        if !signal.is_throttle() || shared.reported.has(began, permit_number, &signal) {
+            return;
+        }
+        let level = shared.level(signal.scope);
+        if let Some(permit) = &mut self.permit {
+            permit.throttled(level, &signal, began, now);
+        } else if self.nested {
+            shared.node.report(level, Pass { at: began, probe: false }, &signal, now);
+        }
+    }
+}

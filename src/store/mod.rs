@@ -1,0 +1,79 @@
+//! Where news of throttles travels between the replicas of a service.
+//!
+//! A store never stands in front of a call: what a gate has to tell it, it takes without waiting, and what it hears from
+//! others it hands to the gates when it comes. A process that hears nothing is as safe as it would be alone: its gates
+//! forget nothing because a store said nothing.
+//!
+//! Clocks do not travel, durations do: an end is "so long from now" on the wire and becomes a [`Moment`] of the own clock
+//! when it arrives. A late delivery makes a shut longer, never shorter.
+
+#[cfg(test)]
+pub(crate) mod entry;
+pub(crate) mod news;
+pub(crate) mod redis;
+
+use std::sync::{Arc, Weak};
+
+use crate::core::merge::Shut;
+use crate::core::moment::Moment;
+use crate::store::news::News;
+
+/// A pool as the whole fleet knows it: provider and path of names, widest first.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PoolId {
+    /// The provider table's id.
+    pub(crate) provider: &'static str,
+    /// The names of the path.
+    pub(crate) path: Vec<String>,
+}
+
+/// What a gate tells when a throttle shut it, or moved its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Report {
+    /// The shut as the gate holds it now, on the own clock.
+    pub(crate) shut: Shut,
+    /// When the throttle was seen, on the own clock.
+    pub(crate) seen_at: Moment,
+    /// Whether it is the first of its burst: one burst is one strike, in the whole fleet.
+    pub(crate) new_round: bool,
+}
+
+/// A gate, as a store sees it.
+pub(crate) trait Hears: Send + Sync {
+    /// Hears what another replica found. Only what is `newer` than all that was heard before may shorten a shut or end
+    /// it; what shuts or lengthens is heard in any order.
+    fn hear(&self, news: &News, newer: bool, now: Moment);
+
+    /// The shut the gate holds, if any.
+    fn shut(&self, now: Moment) -> Option<Shut>;
+
+    /// A number that moves when calls arrive: an idle pool is not asked about.
+    fn activity(&self) -> u32;
+}
+
+/// Who is told of the fleet itself.
+pub(crate) trait Fleet: Send + Sync {
+    /// The number of live replicas is another than before.
+    fn replicas_changed(&self);
+}
+
+/// A pool's way to the store. Dropping it ends the subscription.
+pub(crate) trait Link: Send + Sync {
+    /// Takes a report without waiting, and delivers it when it can: at once, or while the shut lasts.
+    fn report(&self, report: Report);
+
+    /// Says that a probe went well, or an operator reopened the pool: the fleet reopens, paced.
+    fn reopened(&self, by_operator: bool);
+}
+
+/// What connects gates with a fleet.
+pub(crate) trait Store: Send + Sync {
+    /// The way to the store for a pool whose gate is `gate`.
+    fn link(&self, pool: &PoolId, gate: Weak<dyn Hears>) -> Arc<dyn Link>;
+
+    /// How many replicas are alive, once that is known.
+    fn replicas(&self) -> Option<u32>;
+
+    /// Whether the store is relied on.
+    fn is_up(&self) -> bool;
+}

@@ -1,0 +1,169 @@
+//! When a store is not relied on, and when it is asked again.
+//!
+//! | what went wrong | relied on no more after | asked again after |
+//! |---|---|---|
+//! | answered too late | 5 in 10 s | 1 s, doubling to 30 s |
+//! | could not be reached | the first | 1 s, doubling to 30 s |
+//! | refused what it was asked | the first | 30 s |
+//! | its news stopped coming | the first | 1 s, doubling to 30 s |
+//!
+//! Half of each wait is jittered, so that replicas do not come back together. Transitions are answered once, whatever
+//! number of calls meets the same outage.
+
+use std::time::Duration;
+
+use crate::core::dice::Dice;
+use crate::core::moment::Moment;
+use crate::event::words::DegradedReason;
+
+const SLOW_ALLOWED: usize = 5;
+const SLOW_WITHIN: Duration = Duration::from_secs(10);
+const FIRST_WAIT: Duration = Duration::from_secs(1);
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// Whether the store is relied on.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Breaker {
+    /// When the last answers that came too late were given up.
+    slow: [Option<Moment>; SLOW_ALLOWED],
+    open: Option<Open>,
+    /// Whether it was ever reached.
+    met: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Open {
+    since: Moment,
+    again_at: Moment,
+    wait: Duration,
+}
+
+/// What everybody should be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Transition {
+    /// Not relied on from now.
+    Degraded(DegradedReason),
+    /// Relied on again, after so long.
+    Recovered(Duration),
+}
+
+impl Breaker {
+    /// Whether it is relied on.
+    pub(super) fn is_up(&self) -> bool {
+        self.open.is_none() && self.met
+    }
+
+    /// Whether it may be asked now; if not, when.
+    pub(super) fn may_ask(&self, now: Moment) -> Result<(), Moment> {
+        match self.open {
+            Some(open) if now < open.again_at => Err(open.again_at),
+            _ => Ok(()),
+        }
+    }
+
+    /// It answered.
+    pub(super) fn answered(&mut self, now: Moment) -> Option<Transition> {
+        self.met = true;
+        let open = self.open.take()?;
+        self.slow = [None; SLOW_ALLOWED];
+        Some(Transition::Recovered(open.since.until(now)))
+    }
+
+    /// It failed.
+    pub(super) fn failed(&mut self, reason: DegradedReason, now: Moment, dice: &mut impl Dice) -> Option<Transition> {
+        if let Some(open) = &mut self.open {
+            let wait = if reason == DegradedReason::Rejected { LONGEST_WAIT } else { open.wait * 2 };
+            open.wait = wait.min(LONGEST_WAIT);
+            open.again_at = now.after(jittered(open.wait, dice));
+            return None;
+        }
+        if reason == DegradedReason::Slow {
+            self.slow.rotate_left(1);
+            self.slow[SLOW_ALLOWED - 1] = Some(now);
+            if self.slow[0].is_none_or(|first| first.until(now) > SLOW_WITHIN) {
+                return None;
+            }
+        }
+        let wait = if reason == DegradedReason::Rejected { LONGEST_WAIT } else { FIRST_WAIT };
+        self.open = Some(Open { since: now, again_at: now.after(jittered(wait, dice)), wait });
+        let first_of_all = !self.met && matches!(reason, DegradedReason::Down | DegradedReason::Slow);
+        Some(Transition::Degraded(if first_of_all { DegradedReason::Absent } else { reason }))
+    }
+}
+
+/// Between half of `wait` and all of it.
+pub(super) fn jittered(wait: Duration, dice: &mut impl Dice) -> Duration {
+    let half = wait / 2;
+    half + half.mul_f64(dice.roll() as f64 / u64::MAX as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::dice::SeededDice;
+
+    fn at(seconds: u64) -> Moment {
+        Moment::since_start(Duration::from_secs(seconds))
+    }
+
+    fn met() -> Breaker {
+        let mut breaker = Breaker::default();
+        assert_eq!(breaker.answered(at(0)), None);
+        breaker
+    }
+
+    #[test]
+    fn an_outage_is_told_once_and_its_end_once() {
+        let (mut breaker, dice) = (met(), &mut SeededDice::new(1));
+        assert!(breaker.is_up());
+        assert_eq!(
+            breaker.failed(DegradedReason::Down, at(10), dice),
+            Some(Transition::Degraded(DegradedReason::Down))
+        );
+        for second in 11..40 {
+            assert_eq!(breaker.failed(DegradedReason::Down, at(second), dice), None);
+        }
+        assert!(!breaker.is_up());
+        assert_eq!(breaker.answered(at(40)), Some(Transition::Recovered(Duration::from_secs(30))));
+        assert_eq!(breaker.answered(at(41)), None);
+    }
+
+    #[test]
+    fn one_slow_answer_is_no_outage_but_five_in_ten_seconds_are() {
+        let (mut breaker, dice) = (met(), &mut SeededDice::new(1));
+        for second in [0, 20, 21, 22, 23] {
+            assert_eq!(breaker.failed(DegradedReason::Slow, at(second), dice), None, "{second}");
+        }
+        assert_eq!(
+            breaker.failed(DegradedReason::Slow, at(24), dice),
+            Some(Transition::Degraded(DegradedReason::Slow))
+        );
+    }
+
+    #[test]
+    fn it_is_asked_again_after_waits_that_double_up_to_half_a_minute() {
+        let (mut breaker, dice) = (met(), &mut SeededDice::new(7));
+        let mut now = at(100);
+        let mut waits = Vec::new();
+        for _ in 0..8 {
+            breaker.failed(DegradedReason::Down, now, dice);
+            let again_at = breaker.may_ask(now).expect_err("not now");
+            waits.push(now.until(again_at).as_secs_f64());
+            now = again_at;
+            assert_eq!(breaker.may_ask(now), Ok(()));
+        }
+        for (wait, most) in waits.iter().zip([1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0, 30.0]) {
+            assert!((most / 2.0..=most).contains(wait), "{waits:?}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_is_no_reason_to_ask_fast_and_an_absent_store_is_called_so() {
+        let dice = &mut SeededDice::new(3);
+        let mut breaker = met();
+        breaker.failed(DegradedReason::Rejected, at(0), dice);
+        assert!(at(0).until(breaker.may_ask(at(0)).expect_err("not now")) >= Duration::from_secs(15));
+        let absent = Breaker::default().failed(DegradedReason::Down, at(0), dice);
+        assert_eq!(absent, Some(Transition::Degraded(DegradedReason::Absent)));
+    }
+}

@@ -1,0 +1,241 @@
+//! Carries what gates have to tell to the store, and reads from it what may have been missed.
+//!
+//! | when | what |
+//! |---|---|
+//! | a throttle shut a pool or moved its end | a report, one per pool at most in a trip |
+//! | every 2 s while a pool is shut or no subscription stands, else every 15 s (± 20 %) | all pools in use are read in one trip |
+//! | at once on a new subscription, and for a new pool | the same |
+//! | every 15 s | this replica says it is alive |
+//!
+//! A report that could not be delivered stays in its slot and is tried again while its shut lasts.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use redis::Pipeline;
+
+use crate::clock;
+use crate::core::dice::Dice;
+use crate::core::moment::Moment;
+use crate::core::signal::LimitClass;
+use crate::event::Event;
+use crate::event::words::StoreOperation;
+use crate::store::news::{
+    KEPT_AFTER_END, LONGEST_DAILY, LONGEST_SHUT, Line, OLDEST_REPORT, STRIKES_FADE_AFTER, end_word,
+};
+use crate::store::redis::ask::Unanswered;
+use crate::store::redis::breaker::jittered;
+use crate::store::redis::hub::Hub;
+use crate::store::redis::link::PoolLink;
+use crate::store::redis::outbox::Slip;
+use crate::store::redis::stored::{FIELDS, Stored};
+
+/// Between two readings while something is shut, or news could be missed.
+const READ_OFTEN: Duration = Duration::from_secs(2);
+/// Between two readings otherwise, and between two signs of life.
+const READ_RARELY: Duration = Duration::from_secs(15);
+/// A replica that gave no sign of life for this long is gone.
+const ALIVE_FOR: Duration = Duration::from_secs(45);
+/// The longest wait before an undelivered report is tried again.
+const TRY_AGAIN: Duration = Duration::from_millis(500);
+/// Pools read in one trip.
+const READ_AT_ONCE: usize = 500;
+
+/// Runs until the store is dropped.
+pub(super) async fn run(hub: Arc<Hub>) {
+    let mut read_at = hub.clock.now();
+    let mut alive_at = read_at;
+    loop {
+        let now = hub.clock.now();
+        let may_ask = hub.state().breaker.may_ask(now);
+        if let Err(again_at) = may_ask {
+            sleep_or_work(&hub, again_at, false).await;
+            if hub.clock.now() < again_at {
+                continue;
+            }
+        }
+        let delivered = deliver(&hub).await;
+        let now = hub.clock.now();
+        let asked_to = std::mem::take(&mut hub.state().reconcile);
+        if asked_to || now >= read_at {
+            let read = reconcile(&hub).await;
+            let often = read.is_err() || !hub.subscribed.load(Ordering::Relaxed) || any_shut(&hub, now);
+            read_at = hub.clock.now().after(spread(if often { READ_OFTEN } else { READ_RARELY }, &hub));
+        }
+        if now >= alive_at && say_alive(&hub).await.is_ok() {
+            alive_at = hub.clock.now().after(READ_RARELY);
+        }
+        let mut next = read_at.min(alive_at.max(hub.clock.now().after(READ_OFTEN)));
+        if delivered.is_err() {
+            next = next.min(hub.clock.now().after(jittered(TRY_AGAIN, &mut &hub.dice)));
+        }
+        sleep_or_work(&hub, next, delivered.is_ok()).await;
+    }
+}
+
+/// Sleeps until `at`, or until there is something to do and `heeds_work`.
+async fn sleep_or_work(hub: &Hub, at: Moment, heeds_work: bool) {
+    let sleep = hub.clock.sleep_until(at);
+    tokio::select! {
+        () = sleep => {}
+        () = hub.work.notified(), if heeds_work => {}
+    }
+}
+
+/// ± 20 %, so that replicas do not read together.
+fn spread(period: Duration, hub: &Hub) -> Duration {
+    let share = (&mut &hub.dice).roll() as f64 / u64::MAX as f64;
+    period.mul_f64(0.8 + 0.4 * share)
+}
+
+fn any_shut(hub: &Hub, now: Moment) -> bool {
+    hub.links().iter().any(|link| link.is_shut(now))
+}
+
+/// Tells all there is to tell. What could not be told stays.
+async fn deliver(hub: &Arc<Hub>) -> Result<(), Unanswered> {
+    let now = hub.clock.now();
+    let (slips, reopenings) = {
+        let mut state = hub.state();
+        (state.outbox.take(now), std::mem::take(&mut state.reopenings))
+    };
+    let links = hub.links();
+    let link = |tag: &str| links.iter().find(|link| link.tag == tag);
+    let mut outcome = Ok(());
+    for (tag, slip) in slips {
+        let told = match (outcome, link(&tag)) {
+            (Ok(()), Some(link)) => report(hub, link, &slip).await,
+            // Nobody has the pool any more, but others may: its name is all that is missing.
+            (Ok(()), None) => report_of(hub, &tag, "", &slip).await,
+            (Err(unanswered), _) => Err(unanswered),
+        };
+        if told.is_err() {
+            outcome = told;
+            let now = hub.clock.now();
+            hub.state().outbox.put(&tag, slip, now);
+        }
+    }
+    for (tag, admitted) in reopenings {
+        let name = link(&tag).map_or("", |link| link.name.as_str());
+        // A reopening that cannot be told is not: the others have the shut's own end and their own probes.
+        if outcome.is_ok() {
+            outcome = reopen(hub, &tag, name, admitted).await;
+        }
+    }
+    outcome
+}
+
+async fn report(hub: &Hub, link: &PoolLink, slip: &Slip) -> Result<(), Unanswered> {
+    report_of(hub, &link.tag, &link.name, slip).await
+}
+
+async fn report_of(hub: &Hub, tag: &str, name: &str, slip: &Slip) -> Result<(), Unanswered> {
+    let asked_at = hub.clock.now();
+    let seen_at = hub.state().server_clock.server_ms(slip.seen_at).unwrap_or(0);
+    let longest = if slip.shut.class == LimitClass::Daily { LONGEST_DAILY } else { LONGEST_SHUT };
+    let mut call = hub.scripts.report.key(hub.keys.entry(tag));
+    call.arg(slip.admitted)
+        .arg(millis_up(slip.seen_at.until(slip.shut.until)))
+        .arg(seen_at)
+        .arg(end_word(slip.shut.end))
+        .arg(slip.shut.class.as_str())
+        .arg(millis_up(longest))
+        .arg(millis_up(OLDEST_REPORT))
+        .arg(millis_up(STRIKES_FADE_AFTER))
+        .arg(millis_up(KEPT_AFTER_END))
+        .arg(hub.keys.channel())
+        .arg(tag)
+        .arg(&hub.replica)
+        .arg(name);
+    let line: Vec<u8> = hub.invoke(StoreOperation::Report, &call).await?;
+    heed(hub, &line, asked_at);
+    Ok(())
+}
+
+async fn reopen(hub: &Hub, tag: &str, name: &str, admitted: Option<u64>) -> Result<(), Unanswered> {
+    let asked_at = hub.clock.now();
+    let operation = if admitted.is_some() { StoreOperation::Settle } else { StoreOperation::Reopen };
+    let admitted = admitted.map_or_else(|| "operator".to_owned(), |round| round.to_string());
+    let mut call = hub.scripts.reopen.key(hub.keys.entry(tag));
+    call.arg(admitted).arg(millis_up(KEPT_AFTER_END)).arg(hub.keys.channel()).arg(tag).arg(&hub.replica).arg(name);
+    let line: Vec<u8> = hub.invoke(operation, &call).await?;
+    heed(hub, &line, asked_at);
+    Ok(())
+}
+
+/// Takes in an answer: the server's time, and what the entry is now.
+fn heed(hub: &Hub, line: &[u8], asked_at: Moment) {
+    let now = hub.clock.now();
+    if let Some(line) = Line::parse(line) {
+        hub.state().server_clock.note(line.news.server_ms, asked_at, now);
+    }
+    hub.hear(line, now);
+}
+
+/// Reads all pools in use; tells again what the store has lost.
+async fn reconcile(hub: &Arc<Hub>) -> Result<(), Unanswered> {
+    let now = hub.clock.now();
+    let used: Vec<Arc<PoolLink>> = hub.links().into_iter().filter(|link| link.is_in_use(now)).collect();
+    for links in used.chunks(READ_AT_ONCE) {
+        let asked_at = hub.clock.now();
+        let mut commands = Pipeline::new();
+        commands.cmd("TIME");
+        for link in links {
+            commands.cmd("HMGET").arg(hub.keys.entry(&link.tag)).arg(FIELDS);
+        }
+        let answers: Vec<Vec<Option<String>>> = hub.query(StoreOperation::Reconcile, &commands).await?;
+        let now = hub.clock.now();
+        let Some((time, answers)) = answers.split_first() else { continue };
+        let Some(server_ms) = Stored::server_ms(time) else { continue };
+        hub.state().server_clock.note(server_ms, asked_at, now);
+        for (link, fields) in links.iter().zip(answers) {
+            take_in(hub, link, fields, server_ms, now);
+        }
+    }
+    Ok(())
+}
+
+/// Compares a pool's entry with what its gate holds.
+fn take_in(hub: &Hub, link: &PoolLink, fields: &[Option<String>], server_ms: u64, now: Moment) {
+    let stored = Stored::parse(fields, server_ms);
+    if let Some(stored) = &stored {
+        link.hear(&stored.news, stored.by == hub.replica, now);
+    }
+    let ends = stored.and_then(|stored| stored.ends(now));
+    if let Some(slip) = link.lost_by_store(ends, now) {
+        hub.state().outbox.put(&link.tag, slip, now);
+        hub.work.notify_one();
+        hub.tell(now, &Event::ShutReasserted);
+    }
+}
+
+async fn say_alive(hub: &Hub) -> Result<(), Unanswered> {
+    let mut call = hub.scripts.alive.key(hub.keys.alive());
+    call.arg(&hub.replica).arg(millis_up(ALIVE_FOR));
+    let count: u32 = hub.invoke(StoreOperation::Reconcile, &call).await?;
+    let count = count.max(1);
+    if hub.replicas.swap(count, Ordering::Relaxed) != count
+        && let Some(fleet) = hub.fleet.get().and_then(std::sync::Weak::upgrade)
+    {
+        fleet.replicas_changed();
+    }
+    Ok(())
+}
+
+/// Whole milliseconds, never fewer.
+fn millis_up(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
+}
+
+/// Waits, at most so long, until nothing is left to be told.
+pub(super) async fn flush(hub: &Arc<Hub>, limit: Duration) -> bool {
+    let told = clock::within(limit, async {
+        while !hub.state().outbox.is_empty() {
+            if deliver(hub).await.is_err() {
+                hub.clock.sleep_until(hub.clock.now().after(TRY_AGAIN / 10)).await;
+            }
+        }
+    });
+    told.await.is_some()
+}

@@ -1,0 +1,155 @@
+//! What the tasks of a store and the gates' links share.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+use redis::aio::MultiplexedConnection;
+use redis::{Client, Script};
+use tokio::sync::Notify;
+
+use crate::clock::{Clock, SharedDice};
+use crate::core::moment::Moment;
+use crate::event::Event;
+use crate::event::sink::Listener;
+use crate::store::Fleet;
+use crate::store::news::Line;
+use crate::store::redis::breaker::Breaker;
+use crate::store::redis::keys::Keys;
+use crate::store::redis::link::PoolLink;
+use crate::store::redis::outbox::Outbox;
+use crate::store::redis::server_clock::ServerClock;
+
+/// Everything about one store in one process.
+pub(super) struct Hub {
+    pub(super) client: Client,
+    pub(super) keys: Keys,
+    /// This process among its replicas.
+    pub(super) replica: String,
+    pub(super) clock: Clock,
+    pub(super) dice: SharedDice,
+    listener: Option<Box<dyn Listener>>,
+    pub(super) scripts: Scripts,
+    state: Mutex<State>,
+    pools: Mutex<HashMap<String, Weak<PoolLink>>>,
+    /// Wakes the courier: something is to be told, or to be read again.
+    pub(super) work: Notify,
+    /// Whether the subscription stands, so that no news is missed.
+    pub(super) subscribed: AtomicBool,
+    /// How many replicas were alive when last counted; 0 before.
+    pub(super) replicas: AtomicU32,
+    /// Who wants to know when that number changes.
+    pub(super) fleet: OnceLock<Weak<dyn Fleet>>,
+}
+
+/// What changes.
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) breaker: Breaker,
+    pub(super) server_clock: ServerClock,
+    pub(super) outbox: Outbox,
+    /// Pools to reopen for everybody, with the round of the probe that found them well, or none for an operator.
+    pub(super) reopenings: Vec<(String, Option<u64>)>,
+    pub(super) connection: Option<MultiplexedConnection>,
+    /// Whether what was missed is to be read now.
+    pub(super) reconcile: bool,
+}
+
+/// The scripts; what each promises stands in its file.
+pub(super) struct Scripts {
+    pub(super) report: Script,
+    pub(super) reopen: Script,
+    pub(super) alive: Script,
+}
+
+impl Default for Scripts {
+    fn default() -> Self {
+        Self {
+            report: Script::new(include_str!("report.lua")),
+            reopen: Script::new(include_str!("reopen.lua")),
+            alive: Script::new(include_str!("alive.lua")),
+        }
+    }
+}
+
+impl Hub {
+    pub(super) fn new(
+        client: Client,
+        keys: Keys,
+        replica: String,
+        clock: Clock,
+        dice: SharedDice,
+        listener: Option<Box<dyn Listener>>,
+    ) -> Self {
+        Self {
+            client,
+            keys,
+            replica,
+            clock,
+            dice,
+            listener,
+            scripts: Scripts::default(),
+            state: Mutex::default(),
+            pools: Mutex::default(),
+            work: Notify::new(),
+            subscribed: AtomicBool::new(false),
+            replicas: AtomicU32::new(0),
+            fleet: OnceLock::new(),
+        }
+    }
+
+    /// Held for moments, never across an await.
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn pools(&self) -> MutexGuard<'_, HashMap<String, Weak<PoolLink>>> {
+        self.pools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Hands one event to the process's listener.
+    pub(super) fn tell(&self, now: Moment, event: &Event<'_>) {
+        if let Some(listener) = &self.listener {
+            listener.hear(now, event);
+        }
+    }
+
+    /// Makes a pool known, so that news finds it, and has its state read.
+    pub(super) fn enrol(&self, link: &Arc<PoolLink>) {
+        let mut pools = self.pools();
+        if pools.len() == pools.capacity() {
+            pools.retain(|_, link| link.strong_count() > 0);
+        }
+        pools.insert(link.tag.clone(), Arc::downgrade(link));
+        drop(pools);
+        self.reconcile_soon();
+    }
+
+    /// The pools that still are.
+    pub(super) fn links(&self) -> Vec<Arc<PoolLink>> {
+        self.pools().values().filter_map(Weak::upgrade).collect()
+    }
+
+    /// Has everything read that may have been missed.
+    pub(super) fn reconcile_soon(&self) {
+        self.state().reconcile = true;
+        self.work.notify_one();
+    }
+
+    /// Hears a line of the channel, or an answer. Anything that is none is ignored; so is what this replica told itself.
+    pub(super) fn hear(&self, line: &[u8], now: Moment) {
+        let Some(line) = Line::parse(line) else { return };
+        let Some(link) = self.pools().get(line.tag).and_then(Weak::upgrade) else { return };
+        let age = self.state().server_clock.server_ms(now).map(|server| server.saturating_sub(line.news.server_ms));
+        link.hear(&line.news, line.origin == self.replica, now);
+        if line.origin != self.replica {
+            let age = std::time::Duration::from_millis(age.unwrap_or_default());
+            self.tell(now, &Event::NewsCame { age, clamped: line.news.clamped });
+        }
+    }
+
+    /// How many replicas are alive, once counted.
+    pub(super) fn replicas(&self) -> Option<u32> {
+        Some(self.replicas.load(Ordering::Relaxed)).filter(|count| *count > 0)
+    }
+}

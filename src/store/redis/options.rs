@@ -1,0 +1,160 @@
+//! What a store on Redis is told.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use crate::core::setting::InvalidSetting;
+
+/// Where the shared gate's Redis (or Valkey) is, and under which name this fleet meets there.
+///
+/// ```
+/// use forbear::{Forbear, Gate, RedisOptions};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), forbear::InvalidSetting> {
+/// let options = RedisOptions::new("redis://127.0.0.1:6379", "prod");
+/// let forbear = Forbear::builder().gate(Gate::redis(options)).build()?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// | field | default | allowed | why |
+/// |---|---|---|---|
+/// | URL | required | `redis://`, `rediss://`, `valkey://`, `valkeys://`, with user and password where the server wants them | `rediss` is TLS; the application installs rustls' provider |
+/// | namespace | required | 1 to 64 printable ASCII characters | staging and production must not throttle each other by accident |
+/// | `replica` | random | 1 to 32 of letters, digits, `.`, `_`, `-` | names this process in the entries operators read |
+/// | `allow_plaintext` | off | | a password would cross the network readable |
+///
+/// Debug shows neither user nor password.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RedisOptions {
+    pub(super) url: String,
+    pub(super) namespace: String,
+    pub(super) replica: Option<String>,
+    allow_plaintext: bool,
+}
+
+impl RedisOptions {
+    /// A store at `url` for the fleet named `namespace`. Checked when the engine is built.
+    #[must_use]
+    pub fn new(url: impl Into<String>, namespace: impl Into<String>) -> Self {
+        Self { url: url.into(), namespace: namespace.into(), replica: None, allow_plaintext: false }
+    }
+
+    /// The name of this process among its replicas; must differ from the others'.
+    #[must_use]
+    pub fn replica(mut self, name: impl Into<String>) -> Self {
+        self.replica = Some(name.into());
+        self
+    }
+
+    /// Allows an unencrypted connection to another machine.
+    #[must_use]
+    pub fn allow_plaintext(mut self) -> Self {
+        self.allow_plaintext = true;
+        self
+    }
+
+    /// The client for these options, if they are in order. Opens no connection.
+    pub(crate) fn client(&self) -> Result<redis::Client, InvalidSetting> {
+        const URL: &str = "redis://, rediss://, valkey:// or valkeys:// with a host";
+        let namespace_fits =
+            (1..=64).contains(&self.namespace.len()) && self.namespace.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+        if !namespace_fits {
+            let allowed = "1 to 64 printable ASCII characters";
+            return Err(InvalidSetting::new("redis.namespace", &self.namespace, allowed));
+        }
+        if let Some(name) = &self.replica
+            && !is_replica_name(name)
+        {
+            return Err(InvalidSetting::new("redis.replica", name, "1 to 32 of letters, digits, `.`, `_`, `-`"));
+        }
+        // Neither the URL nor what its parser says of it is shown: a password may stand in it.
+        let hidden = || InvalidSetting::new("redis.url", Hidden, URL);
+        let client = redis::Client::open(self.url.as_str()).map_err(|_| hidden())?;
+        match client.get_connection_info().addr() {
+            redis::ConnectionAddr::Tcp(host, _) if !self.allow_plaintext && !is_loopback(host) => {
+                let allowed = "rediss:// beyond this machine, or allow_plaintext()";
+                Err(InvalidSetting::new("redis.url", Plain { host }, allowed))
+            }
+            _ => Ok(client),
+        }
+    }
+}
+
+impl fmt::Debug for RedisOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisOptions")
+            .field("url", &Hidden)
+            .field("namespace", &self.namespace)
+            .field("replica", &self.replica)
+            .field("allow_plaintext", &self.allow_plaintext)
+            .finish()
+    }
+}
+
+/// Stands for a URL with a secret in it.
+struct Hidden;
+
+impl fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(hidden)")
+    }
+}
+
+/// What may be shown of a URL.
+struct Plain<'a> {
+    host: &'a str,
+}
+
+impl fmt::Debug for Plain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "plain redis:// to {:?}", self.host)
+    }
+}
+
+fn is_replica_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    (1..=32).contains(&name.len()) && name.bytes().all(allowed)
+}
+
+fn is_loopback(host: &str) -> bool {
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(options: &RedisOptions) -> String {
+        options.client().err().map(|refused| refused.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_password_is_shown_nowhere() {
+        let options = RedisOptions::new("redis://user:s3cret@example.org", "prod");
+        assert!(!format!("{options:?}{}", refused(&options)).contains("s3cret"));
+        let nonsense = RedisOptions::new("no-url s3cret", "prod");
+        assert!(!format!("{nonsense:?}{}", refused(&nonsense)).contains("s3cret"));
+        assert!(refused(&nonsense).starts_with("redis.url is (hidden); allowed: redis://"), "{}", refused(&nonsense));
+    }
+
+    #[test]
+    fn plain_text_leaves_the_machine_only_when_allowed() {
+        let far = RedisOptions::new("redis://cache.example.org:6379", "prod");
+        assert!(refused(&far).contains("allow_plaintext"), "{}", refused(&far));
+        assert_eq!(refused(&far.allow_plaintext()), "");
+        for near in ["redis://127.0.0.1:1", "redis://localhost", "redis://[::1]:1"] {
+            assert_eq!(refused(&RedisOptions::new(near, "prod")), "", "{near}");
+        }
+    }
+
+    #[test]
+    fn a_namespace_is_required_and_printable() {
+        for namespace in ["", "line\nbreak", &"x".repeat(65)] {
+            assert!(refused(&RedisOptions::new("redis://127.0.0.1", namespace)).starts_with("redis.namespace is "));
+        }
+        let options = RedisOptions::new("redis://127.0.0.1", "prod").replica("two words");
+        assert!(refused(&options).starts_with("redis.replica is "));
+    }
+}

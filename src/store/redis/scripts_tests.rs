@@ -1,0 +1,260 @@
+//! The scripts do what [`Entry`] does: the same generated steps on both, on a real server.
+
+#[path = "../../../tests/support/server.rs"]
+mod server;
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use redis::Connection;
+
+use crate::core::merge::End;
+use crate::core::moment::Moment;
+use crate::core::signal::LimitClass;
+use crate::store::entry::{Entry, Told};
+use crate::store::news::{
+    KEPT_AFTER_END, LONGEST_DAILY, LONGEST_SHUT, Line, OLDEST_REPORT, STRIKES_FADE_AFTER, end_word,
+};
+use crate::store::redis::hub::Scripts;
+use crate::store::redis::stored::{FIELDS, Stored};
+
+const KEY: &str = "fb:1:{abcdefghij234567}:gate";
+const CHANNEL: &str = "fb:1:{abcdefghij234567}:news";
+const TAG: &str = "abcdefghij234567";
+
+/// One thing that happens to an entry.
+#[derive(Clone, Debug)]
+enum Step {
+    /// A report, `behind` rounds after the entry's, of a throttle seen so long ago.
+    Report { behind: u64, wait: Duration, seen_ago: Option<Duration>, end: End, class: LimitClass },
+    /// A probe of `behind` rounds ago went well, or an operator says so.
+    Reopen { behind: Option<u64> },
+    /// Time passes.
+    Pass(Duration),
+    /// The server forgets.
+    Lose,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let end = prop_oneof![Just(End::Guessed), Just(End::Stated), Just(End::Assumed)];
+    let class = prop_oneof![
+        Just(LimitClass::RequestRate),
+        Just(LimitClass::Overload),
+        Just(LimitClass::Daily),
+        Just(LimitClass::Spend)
+    ];
+    let wait = prop_oneof![0_u64..120_000, Just(86_400_000), Just(31_536_000_000)].prop_map(Duration::from_millis);
+    let seen_ago = prop_oneof![Just(None), (0_u64..60_000).prop_map(|ago| Some(Duration::from_millis(ago)))];
+    let report = (0_u64..3, wait, seen_ago, end, class).prop_map(|(behind, wait, seen_ago, end, class)| Step::Report {
+        behind,
+        wait,
+        seen_ago,
+        end,
+        class,
+    });
+    let step = prop_oneof![
+        6 => report,
+        1 => proptest::option::of(0_u64..3).prop_map(|behind| Step::Reopen { behind }),
+        2 => (1_u64..150_000).prop_map(|passed| Step::Pass(Duration::from_millis(passed))),
+        1 => Just(Step::Lose),
+    ];
+    proptest::collection::vec(step, 1..24)
+}
+
+/// The server, and the entry it should hold. Time is made to pass by moving what the entry remembers into the past.
+struct Both {
+    connection: Connection,
+    scripts: Scripts,
+    expected: Option<Entry>,
+    told: redis::PubSub<'static>,
+}
+
+fn millis(moment: Moment) -> u64 {
+    moment.elapsed_since_start().as_millis() as u64
+}
+
+fn earlier(moment: Moment, by: Duration) -> Moment {
+    Moment::since_start(moment.elapsed_since_start().saturating_sub(by))
+}
+
+impl Both {
+    fn server_ms(&mut self) -> u64 {
+        let time: Vec<Option<String>> = redis::cmd("TIME").query(&mut self.connection).expect("the time");
+        Stored::server_ms(&time).expect("a time")
+    }
+
+    fn round(&self) -> u64 {
+        self.expected.map_or(0, |entry| entry.round)
+    }
+
+    /// The moment the server acted at, as its line says; for one that said "stale", any moment of that trip does.
+    fn acted_at(line: &str, before: u64) -> Moment {
+        let server_ms = Line::parse(line.as_bytes()).map_or(before, |line| line.news.server_ms);
+        Moment::since_start(Duration::from_millis(server_ms))
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), TestCaseError> {
+        let before = self.server_ms();
+        match *step {
+            Step::Report { behind, wait, seen_ago, end, class } => {
+                let admitted = self.round().saturating_sub(behind);
+                let seen_ms = seen_ago.map(|ago| before - ago.as_millis() as u64);
+                let longest = if class == LimitClass::Daily { LONGEST_DAILY } else { LONGEST_SHUT };
+                let line: String = self
+                    .scripts
+                    .report
+                    .key(KEY)
+                    .arg(admitted)
+                    .arg(wait.as_millis() as u64)
+                    .arg(seen_ms.unwrap_or(0))
+                    .arg(end_word(end))
+                    .arg(class.as_str())
+                    .arg(longest.as_millis() as u64)
+                    .arg(OLDEST_REPORT.as_millis() as u64)
+                    .arg(STRIKES_FADE_AFTER.as_millis() as u64)
+                    .arg(KEPT_AFTER_END.as_millis() as u64)
+                    .arg(CHANNEL)
+                    .arg(TAG)
+                    .arg("r-1")
+                    .arg("openai/pool")
+                    .invoke(&mut self.connection)
+                    .expect("an answer");
+                let now = Self::acted_at(&line, before);
+                let seen_at = seen_ms.map(|ms| Moment::since_start(Duration::from_millis(ms)));
+                let told = Told { admitted, wait, seen_at, end, class };
+                let after = Entry::after_report(self.expected, &told, now);
+                prop_assert_eq!(after.is_none(), line == "stale", "{}", line);
+                let moved = after.is_some_and(|(_, moved)| moved);
+                self.expected = after.map(|(entry, _)| entry).or(self.expected);
+                self.compare()?;
+                self.was_told(moved.then_some(line))?;
+            }
+            Step::Reopen { behind } => {
+                let admitted = behind.map(|behind| self.round().saturating_sub(behind));
+                let line: String = self
+                    .scripts
+                    .reopen
+                    .key(KEY)
+                    .arg(admitted.map_or_else(|| "operator".to_owned(), |round| round.to_string()))
+                    .arg(KEPT_AFTER_END.as_millis() as u64)
+                    .arg(CHANNEL)
+                    .arg(TAG)
+                    .arg("r-1")
+                    .arg("openai/pool")
+                    .invoke(&mut self.connection)
+                    .expect("an answer");
+                let now = Self::acted_at(&line, before);
+                let after = Entry::after_reopening(self.expected, admitted, now);
+                prop_assert_eq!(after.is_none(), line == "stale", "{}", line);
+                self.expected = after.or(self.expected);
+                self.compare()?;
+                self.was_told(after.map(|_| line))?;
+            }
+            Step::Pass(passed) => self.pass(passed),
+            Step::Lose => {
+                redis::cmd("FLUSHALL").exec(&mut self.connection).expect("done");
+                self.expected = None;
+            }
+        }
+        Ok(())
+    }
+
+    fn pass(&mut self, passed: Duration) {
+        let Some(entry) = &mut self.expected else { return };
+        entry.until = earlier(entry.until, passed);
+        entry.last_throttle = earlier(entry.last_throttle, passed);
+        redis::cmd("HSET")
+            .arg(KEY)
+            .arg("until")
+            .arg(millis(entry.until))
+            .arg("last")
+            .arg(millis(entry.last_throttle))
+            .exec(&mut self.connection)
+            .expect("moved");
+    }
+
+    /// The server holds what is expected, and will forget it.
+    fn compare(&mut self) -> Result<(), TestCaseError> {
+        let fields: Vec<Option<String>> =
+            redis::cmd("HMGET").arg(KEY).arg(FIELDS).query(&mut self.connection).expect("fields");
+        let stored = Stored::parse(&fields, 0);
+        let Some(expected) = self.expected else {
+            prop_assert_eq!(stored, None);
+            return Ok(());
+        };
+        let stored = stored.expect("an entry").news;
+        let until: u64 = fields[7].as_deref().and_then(|field| field.parse().ok()).expect("an end");
+        prop_assert_eq!(stored.stamp, expected.stamp);
+        prop_assert_eq!((stored.round, stored.strikes), (expected.round, expected.strikes));
+        prop_assert_eq!((stored.phase, stored.end, stored.class), (expected.phase, expected.end, expected.class));
+        prop_assert_eq!(until, millis(expected.until));
+        let expires: i64 = redis::cmd("PTTL").arg(KEY).query(&mut self.connection).expect("a time to live");
+        // Time was only made to pass in the fields, not for the server's own clock.
+        let most = (LONGEST_DAILY + KEPT_AFTER_END).as_millis();
+        prop_assert!(expires > 0 && expires as u128 <= most, "{} ms", expires);
+        Ok(())
+    }
+
+    /// The channel was told this line, or nothing.
+    fn was_told(&mut self, line: Option<String>) -> Result<(), TestCaseError> {
+        if let Some(line) = line {
+            let told: String = self.told.get_message().expect("a message").get_payload().expect("text");
+            prop_assert_eq!(told, line);
+        } else {
+            self.told.set_read_timeout(Some(Duration::from_millis(1))).expect("set");
+            prop_assert!(self.told.get_message().is_err(), "nothing was to be told");
+            self.told.set_read_timeout(Some(Duration::from_secs(5))).expect("set");
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn the_scripts_and_the_rules_in_rust_agree_on_every_sequence() {
+    let server = server::Server::redis(&[]);
+    let client = redis::Client::open(format!("redis://{}", server.addr())).expect("a client");
+    let listening: &'static mut Connection = Box::leak(Box::new(client.get_connection().expect("a connection")));
+    let mut told = listening.as_pubsub();
+    told.subscribe(CHANNEL).expect("subscribed");
+    told.set_read_timeout(Some(Duration::from_secs(5))).expect("set");
+    let connection = client.get_connection().expect("a connection");
+    let both = std::cell::RefCell::new(Both { connection, scripts: Scripts::default(), expected: None, told });
+    let mut runner = TestRunner::new(Config { cases: 150, failure_persistence: None, ..Config::default() });
+    runner
+        .run(&steps(), |steps| {
+            let both = &mut *both.borrow_mut();
+            both.step(&Step::Lose)?;
+            steps.iter().try_for_each(|step| both.step(step))
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+}
+
+#[test]
+fn sixty_four_reports_of_one_burst_are_one_strike_in_any_order() {
+    let server = server::Server::redis(&[]);
+    let client = redis::Client::open(format!("redis://{}", server.addr())).expect("a client");
+    for burst in 1..=20_u64 {
+        let threads: Vec<_> = (0..8_u64)
+            .map(|thread| {
+                let mut connection = client.get_connection().expect("a connection");
+                std::thread::spawn(move || {
+                    for report in 0..8_u64 {
+                        let wait = 1_000 + thread * 8 + report;
+                        let script = Scripts::default().report;
+                        let mut call = script.key(KEY);
+                        call.arg(burst - 1).arg(wait).arg(0).arg("stated").arg("request_rate").arg(3_600_000);
+                        call.arg(30_000).arg(120_000).arg(600_000).arg(CHANNEL).arg(TAG).arg("r").arg("name");
+                        let _: String = call.invoke(&mut connection).expect("an answer");
+                    }
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().expect("it ended well"));
+        let mut connection = client.get_connection().expect("a connection");
+        let fields: Vec<Option<String>> =
+            redis::cmd("HMGET").arg(KEY).arg(FIELDS).query(&mut connection).expect("fields");
+        let news = Stored::parse(&fields, 0).expect("an entry").news;
+        assert_eq!((news.round, u64::from(news.strikes)), (burst, burst));
+    }
+}

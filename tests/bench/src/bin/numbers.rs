@@ -1,0 +1,109 @@
+//! Do the suggested numbers keep up with the best, and does the check foretell what happens? Exit status 1 if not.
+//!
+//! ```text
+//! cargo run --release -p forbear-bench --bin numbers [CASES [SEED]]
+//! ```
+
+use std::io::{IsTerminal, stderr};
+use std::process::ExitCode;
+
+use forbear::InvalidSetting;
+use forbear::core::dice::SeededDice;
+use forbear_bench::fit::Sorted;
+use forbear_bench::fit::cases::Shape;
+use forbear_bench::fit::{predicted, suggested};
+
+/// The share of the best policy's successes that the suggested one has to reach.
+const TARGET: f64 = 0.98;
+/// How far a prediction may be off.
+const APART: f64 = 0.05;
+/// Throttled calls for each prediction: two standard errors of a chance are at most 1.6 points.
+const CALLS: u32 = 4_000;
+
+fn main() -> Result<ExitCode, InvalidSetting> {
+    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse().ok());
+    let cases = arguments.next().flatten().unwrap_or(200);
+    let seed = arguments.next().flatten().unwrap_or(2_026);
+
+    println!(
+        "suggested policy beside the best of a sweep of base, cap and attempts; no gate; {cases} random cases, seed {seed}"
+    );
+    let steady = successes("steady traffic", Shape::Steady, cases, seed)?;
+    let bursts = successes("bursts", Shape::Bursts, cases, seed)?;
+    println!("\ncheck beside simulation, {cases} random policies, {CALLS} throttled calls each, seed {seed}");
+    let foretold = predictions(cases, seed)?;
+    Ok(if steady && bursts && foretold { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Prints how the suggested policies did. Returns whether the median reached the target.
+fn successes(name: &str, shape: Shape, cases: u64, seed: u64) -> Result<bool, InvalidSetting> {
+    let mut dice = SeededDice::new(seed);
+    let compared = (0..cases).map(|done| {
+        progress(name, done, cases);
+        suggested::compare(shape, suggested::WINDOWS, &mut dice)
+    });
+    let compared = compared.collect::<Result<Vec<_>, _>>()?;
+    progress(name, cases, cases);
+    let ratios = Sorted::of(compared.iter().map(|case| case.ratio));
+    let mean = |number: fn(&suggested::Compared) -> f64| compared.iter().map(number).sum::<f64>() / cases as f64;
+    println!(
+        "{name:<16} median ratio {:.4}, 5 % below {:.4}, least {:.4}; {:.1} % of the cases reach {TARGET}; requests a call {:.2}, \
+         best policies' {:.2}",
+        ratios.quantile(0.5),
+        ratios.quantile(0.05),
+        ratios.quantile(0.0),
+        ratios.at_least(TARGET) * 100.0,
+        mean(|case| case.requests),
+        mean(|case| case.requests_of_best),
+    );
+    for (retries, what) in [(true, "with a retry"), (false, "without")] {
+        let of = Sorted::of(compared.iter().filter(|case| case.retries == retries).map(|case| case.ratio));
+        let count = compared.iter().filter(|case| case.retries == retries).count();
+        if count > 0 {
+            println!(
+                "  suggested {what:<13} {count:>4} cases, median {:.4}, least {:.4}, {:.1} % reach {TARGET}",
+                of.quantile(0.5),
+                of.quantile(0.0),
+                of.at_least(TARGET) * 100.0
+            );
+        }
+    }
+    let mut worst: Vec<_> = compared.iter().filter(|case| case.ratio < TARGET).collect();
+    worst.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    for suggested::Compared { case, ratio, .. } in worst.into_iter().take(3) {
+        println!(
+            "    {ratio:.4}: window {:.0?}, deadline {:.0?}, load {:.2}, {} a window, {:?}, wait stated: {}",
+            case.window, case.deadline, case.load, case.quota, case.algorithm, case.states_delay
+        );
+    }
+    Ok(ratios.quantile(0.5) >= TARGET)
+}
+
+/// Prints how far predictions were off. Returns whether none was further off than allowed.
+fn predictions(cases: u64, seed: u64) -> Result<bool, InvalidSetting> {
+    let mut dice = SeededDice::new(seed);
+    let compared = (0..cases).map(|done| {
+        progress("predictions", done, cases);
+        predicted::compare(CALLS, &mut dice)
+    });
+    let compared = compared.collect::<Result<Vec<_>, _>>()?;
+    progress("predictions", cases, cases);
+    let gives_up = Sorted::of(compared.iter().map(predicted::Compared::gives_up_apart));
+    let wasted = Sorted::of(compared.iter().map(predicted::Compared::wasted_apart));
+    for (name, apart) in [("chance of giving up", &gives_up), ("wasted requests", &wasted)] {
+        println!(
+            "{name:<20} apart: median {:.4}, 95 % within {:.4}, most {:.4} (allowed {APART})",
+            apart.quantile(0.5),
+            apart.quantile(0.95),
+            apart.quantile(1.0)
+        );
+    }
+    Ok(gives_up.quantile(1.0) <= APART && wasted.quantile(1.0) <= APART)
+}
+
+/// Says how far it has come, on a terminal.
+fn progress(what: &str, done: u64, all: u64) {
+    if stderr().is_terminal() {
+        eprint!("\r{what}: {done} of {all}{}", if done == all { "\r\x1b[K" } else { "" });
+    }
+}

@@ -1,0 +1,92 @@
+//! The suggested policy beside the best policy of a sweep.
+//!
+//! The sweep is over base, cap and attempts: 0.01 to 1 window, the base to 2 windows, 1 to 100. The best policy is the one
+//! with the most successes over two runs; then both are compared on two other runs. Without that the best of some two
+//! hundred policies would also be the luckiest, and no policy could keep up with it.
+
+use std::time::Duration;
+
+use forbear::core::dice::{Dice, SeededDice};
+use forbear::simulate::{PolicySettings, simulate};
+use forbear::{InvalidSetting, Policy};
+
+use super::cases::{Case, Shape, settings};
+
+/// What a case showed.
+#[derive(Debug)]
+pub struct Compared {
+    /// The case.
+    pub case: Case,
+    /// Successes with the suggested policy, as a share of those with the best one.
+    pub ratio: f64,
+    /// Requests per call with the suggested policy.
+    pub requests: f64,
+    /// Requests per call with the best one.
+    pub requests_of_best: f64,
+    /// Whether a retry was suggested.
+    pub retries: bool,
+}
+
+/// Which runs choose the best policy, and which compare it.
+const CHOOSING: [u64; 2] = [1, 2];
+const COMPARING: [u64; 2] = [3, 4];
+/// How many windows each run has: what a comparison to a percent needs.
+pub const WINDOWS: f64 = 60.0;
+
+/// Successes and requests over some runs.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    calls: u64,
+    succeeded: u64,
+    requests: u64,
+}
+
+/// Makes a random case and compares on it, in runs of `windows` windows.
+///
+/// # Errors
+/// A number is outside its range, which would be a mistake of this file.
+pub fn compare(shape: Shape, windows: f64, dice: &mut SeededDice) -> Result<Compared, InvalidSetting> {
+    let case = Case::random(shape, dice);
+    let runs = dice.roll() >> 32 << 8;
+    let over = |policy: PolicySettings, seeds: [u64; 2]| {
+        seeds.into_iter().try_fold(Sum::default(), |sum, seed| {
+            let outcome = simulate(&case.scenario(policy, windows, runs + seed))?;
+            Ok::<_, InvalidSetting>(Sum {
+                calls: sum.calls + outcome.calls,
+                succeeded: sum.succeeded + outcome.succeeded,
+                requests: sum.requests + outcome.attempts,
+            })
+        })
+    };
+    let mut best = None;
+    for policy in sweep(case.window) {
+        let result = over(policy, CHOOSING)?;
+        let key = (result.succeeded, std::cmp::Reverse(result.requests));
+        if best.as_ref().is_none_or(|(most, _)| key > *most) {
+            best = Some((key, policy));
+        }
+    }
+    let best = best.map_or(Ok(Sum::default()), |(_, policy)| over(policy, COMPARING))?;
+    let suggestion = Policy::for_window(case.window).states_delay(case.states_delay).suggest(case.deadline)?;
+    let ours = over(settings(suggestion.base, suggestion.cap, suggestion.attempts), COMPARING)?;
+    let per_call = |sum: Sum| sum.requests as f64 / sum.calls.max(1) as f64;
+    Ok(Compared {
+        ratio: if best.succeeded == 0 { 1.0 } else { ours.succeeded as f64 / best.succeeded as f64 },
+        requests: per_call(ours),
+        requests_of_best: per_call(best),
+        retries: suggestion.retries(),
+        case,
+    })
+}
+
+/// Every policy of the sweep.
+fn sweep(window: Duration) -> impl Iterator<Item = PolicySettings> {
+    const BASES: [f64; 6] = [0.01, 0.03, 0.1, 0.2, 0.5, 1.0];
+    const CAPS: [f64; 4] = [0.0, 0.5, 1.0, 2.0];
+    const ATTEMPTS: [u32; 9] = [1, 2, 3, 5, 8, 13, 20, 40, 100];
+    let of_window = move |share| window.mul_f64(share).max(Duration::from_millis(1));
+    BASES.into_iter().flat_map(move |base| {
+        let caps = CAPS.into_iter().filter(move |cap| *cap == 0.0 || *cap > base);
+        caps.flat_map(move |cap| ATTEMPTS.map(|attempts| settings(of_window(base), of_window(cap), attempts)))
+    })
+}

@@ -1,0 +1,65 @@
+//! Suggested and checked numbers, as their users meet them and as simulation finds them.
+#![cfg(feature = "cli")]
+
+mod check;
+#[allow(dead_code, unreachable_pub, reason = "what the test does not look at the command prints")]
+#[path = "../bench/src/fit/mod.rs"]
+mod fit;
+mod fitting;
+mod guide;
+mod suggest;
+mod what_if;
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+/// Runs the command with this on its standard input.
+fn forbear(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_forbear"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    // It may refuse before it has read everything.
+    let _ = stdin.write_all(input.as_bytes());
+    drop(stdin);
+    child.wait_with_output().expect("the command ends")
+}
+
+/// What it prints, given a line as it is typed, and with which status it ends.
+fn printed(line: &str) -> (String, Option<i32>) {
+    let output = forbear(&line.split_whitespace().collect::<Vec<_>>(), "");
+    (text(&output.stdout), output.status.code())
+}
+
+/// What it says when it refuses: one line, and nothing on standard output.
+fn refusal(line: &str) -> String {
+    let output = forbear(&line.split_whitespace().collect::<Vec<_>>(), "");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), String::new()), "{line}");
+    text(&output.stderr)
+}
+
+/// One JSON object, as it is printed.
+fn object(line: &str) -> serde_json::Value {
+    serde_json::from_str(&printed(line).0).unwrap_or_else(|error| panic!("{line}: {error}"))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("text")
+}
+
+#[test]
+fn every_verb_has_help_with_an_example_that_runs() {
+    for verb in ["suggest", "check"] {
+        let help = printed(&format!("{verb} --help")).0;
+        let examples: Vec<_> = help.lines().filter_map(|line| line.trim().strip_prefix("forbear ")).collect();
+        assert!(!examples.is_empty(), "{help}");
+        for example in examples {
+            let (output, status) = printed(example);
+            assert!(status < Some(2) && !output.is_empty(), "{example}");
+        }
+    }
+}
