@@ -46,7 +46,11 @@ pub struct Load {
     pub horizon: f64,
     /// What was asked for over what the limit grants, over the whole window.
     pub mean: f64,
-    /// How much of the limit was in use when something was refused.
+    /// What was served over what the limit grants, over the whole window.
+    pub used: f64,
+    /// The same of the minute in which most was served.
+    pub used_at_most: f64,
+    /// The same of the minutes in which something was refused.
     pub when_throttled: f64,
     /// What was served a minute for a quarter of an hour, over what the limit grants. A configured limit of which clearly more
     /// was served is not the provider's: then what was served stands for it above.
@@ -266,23 +270,32 @@ fn patience(counts: &Counts) -> Duration {
     Duration::try_from_secs_f64(waits).unwrap_or(Duration::MAX)
 }
 
+/// Calls, and the tokens they were expected to need.
+fn offered(counts: &Counts) -> Amounts {
+    Amounts::new(
+        counts.get(Number::Calls),
+        counts.get(Number::OfferedInput),
+        counts.get(Number::OfferedOutput),
+        counts.get(Number::OfferedUnsided),
+    )
+}
+
+/// Attempts that succeeded, and the tokens they used.
+fn served(counts: &Counts) -> Amounts {
+    Amounts::new(
+        counts.get(Number::Served),
+        counts.get(Number::UsedInput),
+        counts.get(Number::UsedOutput),
+        counts.get(Number::UsedUnsided),
+    )
+}
+
 /// What counts of what was asked for: requests as they are; tokens as they are estimated, corrected by what was really
 /// used; where nobody estimates, what is usually used.
 fn needs(window: &Window, dimension: Dimension) -> impl Fn(&Amounts) -> f64 {
     let counts = &window.counts;
-    let number = |number| counts.get(number);
-    let offered = Amounts::new(
-        number(Number::Calls),
-        number(Number::OfferedInput),
-        number(Number::OfferedOutput),
-        number(Number::OfferedUnsided),
-    );
-    let used = Amounts::new(
-        number(Number::Served),
-        number(Number::UsedInput),
-        number(Number::UsedOutput),
-        number(Number::UsedUnsided),
-    );
+    let offered = offered(counts);
+    let used = served(counts);
     let (calls, served) = (offered.of(Dimension::Requests), used.of(Dimension::Requests));
     let usual = share(used.of(dimension), served);
     let estimated = share(offered.of(dimension), calls);
@@ -307,16 +320,13 @@ fn load(window: &Window, limit: KnownLimit, patience: Duration) -> Load {
     let head_start = (window.peaks.minute.of(limit.dimension) / amount - 1.0).clamp(0.0, 1.0) / 2.0;
     let supply = |horizon: Duration| amount * (minutes(horizon.saturating_add(patience)) + head_start);
     let counts = &window.counts;
-    let all = Amounts::new(
-        counts.get(Number::Calls),
-        counts.get(Number::OfferedInput),
-        counts.get(Number::OfferedOutput),
-        counts.get(Number::OfferedUnsided),
-    );
+    let all = offered(counts);
     Load {
         limit,
         horizon: window.demand.load(LOAD_MET_BY, supply, &needs),
         mean: share(needs(&all), amount * minutes(window.length)),
+        used: share(served(counts).of(limit.dimension), amount * minutes(window.length)),
+        used_at_most: share(window.peaks.minute.of(limit.dimension), amount),
         sustained: share(sustained, granted),
         when_throttled: share(window.peaks.when_throttled.of(limit.dimension), amount),
     }

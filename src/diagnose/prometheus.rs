@@ -149,7 +149,7 @@ impl Enquiry {
     /// What to ask before anything else: the answer to [`Enquiry::scrape_interval`].
     #[must_use]
     pub fn first_question(at: WallTime, matchers: &str) -> Question {
-        let promql = format!("max(count_over_time(forbear_build_info{{{matchers}}}[5m]))");
+        let promql = format!("max_over_time(max(count_over_time(forbear_build_info{{{matchers}}}[5m]))[1h:1m])");
         let at = at.elapsed_since_epoch().as_secs_f64();
         Question { promql, at, range: None, about: About::Gauge(Metric::BuildInfo) }
     }
@@ -161,7 +161,7 @@ impl Enquiry {
     pub fn scrape_interval(answer: &[u8]) -> Result<Option<Duration>, UnreadableAnswer> {
         let samples = read(answer)?.first().and_then(|row| row.values.first().copied());
         let interval = samples.filter(|(_, samples)| *samples >= 1.0).map(|(_, samples)| 300.0 / samples);
-        Ok(interval.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()))
+        Ok(interval.map(|seconds| Duration::from_secs(seconds.round().max(1.0) as u64)))
     }
 
     /// Everything to ask.
@@ -298,7 +298,7 @@ impl Enquiry {
         };
         let by = ["provider", "pool"].iter().chain(labels).copied().collect::<Vec<_>>().join(",");
         let selector = self.selector(&format!("{}{suffix}", row.prometheus), more);
-        format!("sum by ({by}) (increase({selector}[{}s]))", over.as_secs_f64())
+        format!("sum by ({by}) (increase({selector}[{}ms]))", over.as_millis())
     }
 
     fn selector(&self, name: &str, more: &str) -> String {

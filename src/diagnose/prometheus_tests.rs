@@ -15,9 +15,9 @@ fn asked<'q>(questions: &'q [Question], part: &str) -> Vec<&'q Question> {
 #[test]
 fn every_number_is_asked_for_with_the_labels_it_is_told_apart_by() {
     let questions = enquiry(15).questions();
-    let attempts = r#"sum by (provider,pool,attempt,outcome,limit_class,delay_source) (increase(forbear_attempts_total{job="api",}[3600s]))"#;
+    let attempts = r#"sum by (provider,pool,attempt,outcome,limit_class,delay_source) (increase(forbear_attempts_total{job="api",}[3600000ms]))"#;
     assert_eq!(asked(&questions, attempts).len(), 1, "{questions:#?}");
-    let calls = r#"sum by (provider,pool,policy) (increase(forbear_calls_total{job="api",}[3600s]))"#;
+    let calls = r#"sum by (provider,pool,policy) (increase(forbear_calls_total{job="api",}[3600000ms]))"#;
     let asked_calls = asked(&questions, calls);
     assert_eq!((asked_calls.len(), asked_calls[0].range, asked_calls[0].at), (1, None, 10_000.0));
     assert_eq!(asked(&questions, "forbear_call_deadline_seconds_sum").len(), 1);
@@ -26,15 +26,16 @@ fn every_number_is_asked_for_with_the_labels_it_is_told_apart_by() {
 
 #[test]
 fn no_stretch_is_shorter_than_four_scrapes() {
-    for (scrape, shortest, horizons) in [(5, 30, 6), (15, 60, 5), (30, 120, 4), (60, 240, 3)] {
-        let questions = enquiry(scrape).questions();
+    for (scrape, shortest, horizons) in [(5_u32, 30, 6), (15, 60, 5), (30, 120, 4), (60, 240, 3)] {
+        let questions = enquiry(scrape.into()).questions();
         let calls = asked(&questions, "forbear_calls_total");
-        let each_step = calls.iter().filter(|question| question.range.is_some_and(|(_, step)| step == scrape as f64));
+        let each_step =
+            calls.iter().filter(|question| question.range.is_some_and(|(_, step)| step == f64::from(scrape)));
         assert_eq!(each_step.count(), horizons, "{scrape}");
         for question in questions.iter().filter(|question| question.promql.contains("increase")) {
-            let over = question.promql.rsplit_once('[').and_then(|(_, over)| over.split_once("s]"));
-            let over: f64 = over.expect("a stretch").0.parse().expect("seconds");
-            assert!(over >= shortest.into(), "{}", question.promql);
+            let over = question.promql.rsplit_once('[').and_then(|(_, over)| over.split_once("ms]"));
+            let over: f64 = over.expect("a stretch").0.parse().expect("milliseconds");
+            assert!(over >= f64::from(shortest) * 1_000.0, "{}", question.promql);
         }
     }
 }
@@ -73,8 +74,8 @@ fn answers_are_put_together_by_pool_and_time() {
     let found = enquiry.diagnose();
     assert_eq!((found[0].provider.as_str(), found[0].pool.as_str()), ("openai", "chat"));
     let load = found[0].verdict.horizon_load.expect("a limit");
-    // Four minutes of 120, and callers who wait half a minute, of 60 a minute.
-    assert!((load - 480.0 / (60.0 * 4.5)).abs() < 0.01, "{load}");
+    // The shortest stretch is five minutes, callers wait half a minute, and 60 a minute are granted.
+    assert!((load - 480.0 / (60.0 * 5.5)).abs() < 0.01, "{load}");
     assert_ne!(found[0].verdict.cause, Cause::NotEnoughData);
 }
 

@@ -115,20 +115,15 @@ fn ask_for(seen: &Evidence, window: &Window, recommendation: &mut Recommendation
         let short = if seen.too_large > seen.objective.failed { 2.0 } else { horizon * ROOM };
         if short > 1.0 {
             let granted = if load.is_exceeded() { limit.amount * load.sustained } else { limit.amount };
-            *recommendation.of(limit.dimension) = Some(two_digits(granted * short * per_minute(window)));
+            *recommendation.of(limit.dimension) = Some(two_digits(granted * short));
         }
     }
     if seen.loads.is_empty() && seen.learned_load > SHORT_ABOVE {
         let of_tokens = window.counts.get(Number::ThrottledByTokens) > window.counts.get(Number::ThrottledByRequests);
         let dimension = if of_tokens { Dimension::Tokens } else { Dimension::Requests };
         let learned = window.peaks.at_limit.of(dimension) / window.share_of_fleet.unwrap_or(1.0);
-        *recommendation.of(dimension) = Some(two_digits(learned * seen.learned_load * ROOM * per_minute(window)));
+        *recommendation.of(dimension) = Some(two_digits(learned * seen.learned_load * ROOM));
     }
-}
-
-/// How often the quotas' minute is over in a real one.
-fn per_minute(window: &Window) -> f64 {
-    60.0 / window.minute.as_secs_f64()
 }
 
 impl Recommendation {

@@ -28,6 +28,8 @@ pub struct Verdict {
     pub horizon_load: Option<f64>,
     /// What to set.
     pub recommend: Recommendation,
+    /// What to change, in a few words.
+    pub change: String,
     /// All of it in one sentence that needs no knowledge of retries.
     pub sentence: String,
     /// What to do at once, until the change is made.
@@ -82,11 +84,13 @@ impl Verdict {
         let seen = Evidence::of(window);
         let cause = cause(&seen);
         let recommend = recommend(cause, &seen, window);
+        let change = explain::change(cause, &recommend, window);
         Self {
             cause,
             certainty: certainty(cause, &seen, window),
             horizon_load: seen.horizon_load(),
-            sentence: explain::sentence(cause, &recommend, &seen, window),
+            sentence: explain::sentence(cause, &change, &seen),
+            change,
             now: explain::now(cause, &seen),
             look_again: explain::look_again(cause, window.minute),
             not: why_not(cause, &seen),
