@@ -24,6 +24,7 @@ use crate::run::spans::transition;
 /// | `replicas` | unknown | only where no shared gate knows it |
 /// | `queue_limit` | 100000 | a guard of memory, about 40 MB; how long a call waits is its deadline's affair |
 /// | `observe_only` | off | a lever for the first days, see [`ForbearBuilder::observe_only`] |
+/// | `diagnosable` (feature `diagnose`) | off | it remembers 60 kB of each pool |
 /// | `shadow_pacer` | off | a process sees only its share of the demand |
 /// | `client_attempts` | off | the HTTP client's span below an attempt is the CLIENT one; two would count every request twice |
 /// | `seed` | from the operating system | waits nobody can foresee do not meet |
@@ -45,6 +46,8 @@ use crate::run::spans::transition;
 pub struct ForbearBuilder {
     gate: Gate,
     sink: Option<Arc<dyn Sink>>,
+    #[cfg(feature = "diagnose")]
+    pub(super) chronicle: Option<crate::diagnose::Chronicle>,
     observe_only: bool,
     client_attempts: bool,
     shadow_pacer: bool,
@@ -214,15 +217,24 @@ impl ForbearBuilder {
         let dice = self.seed.map_or_else(SharedDice::from_system, SharedDice::from_seed);
         let gated = gate.is_on() && !observe_only;
         let clock = Clock::new();
+        #[cfg(feature = "diagnose")]
+        let sink = match &self.chronicle {
+            Some(chronicle) => Some(Arc::new((self.sink, chronicle.clone())) as Arc<dyn Sink>),
+            None => self.sink,
+        };
+        #[cfg(not(feature = "diagnose"))]
+        let sink = self.sink;
         #[cfg(feature = "redis")]
-        let store = fleet::store(&gate, clock, self.sink.as_deref())?;
+        let store = fleet::store(&gate, clock, sink.as_deref())?;
         let engine = Arc::new(Engine {
             #[cfg(feature = "redis")]
             store,
             trunk: Arc::new(Trunk::new(clock, dice, gated, transition)),
             gate,
             queue_limit,
-            sink: self.sink,
+            sink,
+            #[cfg(feature = "diagnose")]
+            chronicle: self.chronicle,
             observe_only,
             shadow_pacer: self.shadow_pacer,
             attempts_are_clients: self.client_attempts,

@@ -128,6 +128,9 @@ pub(super) struct Engine {
     pub(super) trunk: Arc<Trunk>,
     pub(super) gate: Gate,
     pub(super) sink: Option<Arc<dyn Sink>>,
+    /// Part of `sink`, if pools are to be diagnosed in this process.
+    #[cfg(feature = "diagnose")]
+    pub(super) chronicle: Option<crate::diagnose::Chronicle>,
     pub(super) observe_only: bool,
     pub(super) attempts_are_clients: bool,
     pub(super) shadow_pacer: bool,

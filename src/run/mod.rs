@@ -24,6 +24,8 @@ mod builder;
 mod call;
 mod classify;
 mod cut;
+#[cfg(feature = "diagnose")]
+mod diagnosis;
 mod drive;
 mod engine;
 #[cfg(feature = "redis")]

@@ -271,8 +271,8 @@ impl Shared {
         if observation.is_bare() { self.table.read_bare(observation) } else { self.read_all(observation).0 }
     }
 
-    /// Reads an answer with headers or a body, and notes what it says of quotas: on the board for gauges, with the gate for its pace. A success
-    /// also says how many tokens were used.
+    /// Reads an answer with headers or a body, and notes what it says of quotas: on the board for gauges, with the gate for
+    /// its pace. A success also says how many tokens were used.
     pub(super) fn read_all(&self, observation: &Observation<'_>) -> (Signal, Usage) {
         let reading = self.table.read_at(observation, &|| self.clock().wall());
         if !reading.quotas.is_empty() {

@@ -1,10 +1,6 @@
 //! `forbear demo`: three services against providers that throttle, judged by their own metrics.
 
-mod advice;
 mod arrivals;
-mod cause;
-mod evidence;
-mod history;
 mod progress;
 mod report;
 mod scrape;

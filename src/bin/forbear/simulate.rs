@@ -117,7 +117,7 @@ fn write_to(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<
 }
 
 /// Seconds since 1970, or RFC 3339.
-fn start(text: &str) -> Result<WallTime, String> {
+pub(crate) fn start(text: &str) -> Result<WallTime, String> {
     let seconds = text.parse().ok().or_else(|| {
         let date = OffsetDateTime::parse(text, &Rfc3339).ok()?;
         u64::try_from(date.unix_timestamp()).ok()
