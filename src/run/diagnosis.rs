@@ -42,10 +42,10 @@ impl Forbear {
     /// # Errors
     /// The engine was not built to be [diagnosable](ForbearBuilder::diagnosable).
     pub fn diagnose(&self) -> Result<Vec<Diagnosis>, InvalidSetting> {
-        let engine = &self.engine;
+        let engine = &self.pools.engine;
         let Some(chronicle) = &engine.chronicle else {
             return Err(InvalidSetting::new("forbear.diagnosable", false, "true, set when the engine is built"));
         };
-        Ok(chronicle.judge(engine.trunk.clock.now(), |visit| engine.sample(visit)))
+        Ok(chronicle.judge(engine.trunk.clock.now(), |visit| self.pools.sample(visit)))
     }
 }
