@@ -195,7 +195,7 @@ impl<'a> Going<'a> {
     /// The call's progress, made if this is its first attempt, and under way.
     fn progress(&mut self) -> &mut Progress {
         let (clock, policy, arrived) = (self.clock(), self.policy, self.arrived);
-        self.progress.get_or_insert_with(|| Box::new(Progress::in_first_attempt(policy, clock.moment(arrived))))
+        self.progress.get_or_insert_with(|| Progress::in_first_attempt(policy, clock, arrived))
     }
 
     /// The attempt under way.

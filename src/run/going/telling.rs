@@ -49,6 +49,7 @@ impl Going<'_> {
     }
 
     /// Tells that the attempt under way, which began at `began`, failed.
+    #[inline(never)]
     pub(super) fn tell_failure(&mut self, now: Moment, began: Moment) {
         let signal = *self.progress().core.failure();
         self.tell_attempt(now, began, (&signal).into(), Some(&signal));
