@@ -7,6 +7,7 @@
 //! Every replica is a process of its own. The Redis is the one `REDIS_URL` names, else one that is started for this run:
 //! `redis-server` has to be installed then (`apt-get install redis-server`). `REPLICAS` and `CALLERS` (of each replica)
 //! take other numbers than 8 and 20.
+#![allow(clippy::disallowed_methods, reason = "an application measures and sleeps in real time")]
 
 use std::error::Error;
 use std::net::TcpListener;
