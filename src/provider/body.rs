@@ -146,25 +146,23 @@ impl Walk<'_> {
         let (start, mut seen, mut duration, mut first) = (self.facts.len(), 0u128, Seconds::default(), true);
         while let Some(key) = reader.key(first)? {
             first = false;
-            let decoded;
-            let key = match key.plain() {
-                Some(plain) => plain,
-                None => {
-                    decoded = key.decoded();
-                    &decoded
-                }
-            };
-            match (fields.child(node, key), key) {
-                (Some(child), _) => {
+            let found = key.with_head(|key, head| match (fields.child(node, key, head), key) {
+                (Some(child), _) => Found::Field(child),
+                (None, "seconds") if !fields.leads_on(node) => Found::Seconds,
+                (None, "nanos") if !fields.leads_on(node) => Found::Nanos,
+                _ => Found::Nothing,
+            });
+            match found {
+                Found::Field(child) => {
                     if seen >> child & 1 == 1 {
                         self.facts.forget(fields, child, start);
                     }
                     seen |= 1 << child;
                     self.value(reader, child, Within::Object)?;
                 }
-                (None, "seconds") if !fields.leads_on(node) => duration.seconds = Some(whole(reader)?),
-                (None, "nanos") if !fields.leads_on(node) => duration.nanos = Some(whole(reader)?),
-                _ => reader.skip()?,
+                Found::Seconds => duration.seconds = Some(whole(reader)?),
+                Found::Nanos => duration.nanos = Some(whole(reader)?),
+                Found::Nothing => reader.skip()?,
             }
         }
         if let Some(scalar) = duration.scalar() {
@@ -200,6 +198,14 @@ impl Walk<'_> {
             _ => reader.skip_opened(false),
         }
     }
+}
+
+/// Where a key leads.
+enum Found {
+    Field(u8),
+    Seconds,
+    Nanos,
+    Nothing,
 }
 
 /// The parts of a `google.protobuf.Duration` written as an object; a part that is not a whole number spoils it.

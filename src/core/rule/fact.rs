@@ -106,6 +106,10 @@ impl Facts {
         }
     }
 
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }

@@ -66,7 +66,7 @@ pub(crate) fn judge(table: &Table, http_status: u16, seen: &Seen, facts: &Facts)
         let user_rules = table.user_rules.possible(told.words.1 | seen.words.1, told.phrases.1, otherwise);
         for rule in table_rules.chain(user_rules) {
             let holds = (rule.statuses.is_empty() || rule.statuses.iter().any(is_status))
-                && rule.shown.iter().all(|shown| shows(*shown, table, seen));
+                && rule.shown.iter().all(|shown| shows(*shown, seen));
             if holds {
                 state.hear(rule);
             }
@@ -87,7 +87,7 @@ pub(crate) fn judge(table: &Table, http_status: u16, seen: &Seen, facts: &Facts)
     };
     let throttled = class != LimitClass::None;
     let larger_than_limit = throttled && told.larger_than_limit;
-    let nothing_granted = throttled && (told.limit_is_zero || seen.has_zero_limit(table.headers));
+    let nothing_granted = throttled && (told.limit_is_zero || seen.grants_nothing());
     if throttled {
         state.scope = state.scope.or_else(|| level_of_exhausted(table, seen, (class, token_kind)));
     }
@@ -138,9 +138,9 @@ impl State {
     }
 }
 
-fn shows(shown: Shown, table: &Table, seen: &Seen) -> bool {
+fn shows(shown: Shown, seen: &Seen) -> bool {
     match shown {
-        Shown::Exhausted => seen.exhausted(table.headers).next().is_some(),
+        Shown::Exhausted => seen.is_any_exhausted(),
         Shown::WaitInHeader => seen.wait.is_some() || seen.finer_wait.is_some(),
         Shown::RateLimitField => seen.listed().next().is_some(),
     }
@@ -183,7 +183,7 @@ fn opinion(named: Named) -> Option<Opinion> {
 
 /// The limit that exhausted axes and violated policies show; daily beats the rest, and of others that differ none wins.
 fn exhausted_limit(table: &Table, seen: &Seen, facts: &Facts) -> Option<Limit> {
-    let axes = seen.exhausted(table.headers).map(|(_, axis)| (axis.class, axis.token_kind));
+    let axes = seen.exhausted(table.headers).map(|axis| (axis.class, axis.token_kind));
     let listed = seen.listed_exhausted().chain(facts.violated.iter());
     let listed = listed.map(|quota| (quota.class.unwrap_or(LimitClass::Unknown), quota.token_kind));
     axes.chain(listed).reduce(longer_lived)
@@ -193,7 +193,7 @@ fn exhausted_limit(table: &Table, seen: &Seen, facts: &Facts) -> Option<Limit> {
 /// may be used up while those of its organisation are not.
 fn level_of_exhausted(table: &Table, seen: &Seen, (class, kind): Limit) -> Option<Scope> {
     let counts = |axis: &&Axis| axis.class == class && axis.token_kind.is_some() == kind.is_some();
-    let mut levels = seen.exhausted(table.headers).map(|(_, axis)| axis).filter(counts).map(|axis| axis.scope);
+    let mut levels = seen.exhausted(table.headers).filter(counts).map(|axis| axis.scope);
     let first = levels.next()??;
     levels.all(|level| level == Some(first)).then_some(first)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::core::moment::WallTime;
 use crate::core::rule::header::{LONGEST_NANOS, When};
 use crate::provider::headers::instant::{http_date, is_weekday, rfc3339};
-use crate::provider::headers::number::{Decimal, decimal, leading_decimal, trim};
+use crate::provider::headers::number::{Decimal, decimal, few_digits, leading_decimal, trim};
 
 /// `Retry-After` (RFC 9110 section 10.2.3): seconds, which providers also send with a fraction, or an HTTP date. Of a
 /// list the largest member that can be read counts.
@@ -27,13 +27,18 @@ pub fn retry_after_ms(value: &[u8]) -> Option<When> {
 /// read counts.
 #[must_use]
 pub fn reset(value: &[u8]) -> Option<When> {
+    if let Some(whole) = few_digits(value) {
+        return Some(of_magnitude(Decimal { whole, nanos: 0 }));
+    }
     latest_of(value, |member| {
         let member = trim(member);
-        match leading_decimal(member) {
-            Some((number, [])) => Some(of_magnitude(number)),
-            Some(_) => go_nanos(member).map(When::after_nanos).or_else(|| rfc3339(member).map(When::at)),
-            None => http_date(member).map(When::at),
+        if !member.first().is_some_and(u8::is_ascii_digit) {
+            return http_date(member).map(When::at);
         }
+        go_nanos(member)
+            .map(When::after_nanos)
+            .or_else(|| by_magnitude(member))
+            .or_else(|| rfc3339(member).map(When::at))
     })
 }
 

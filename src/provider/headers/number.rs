@@ -58,6 +58,7 @@ impl Decimal {
 
 /// Reads `1*DIGIT [ "." 1*DIGIT ]` from the start of `value`; gives the number and what follows it.
 #[must_use]
+#[inline]
 pub fn leading_decimal(value: &[u8]) -> Option<(Decimal, &[u8])> {
     let (mut whole, mut digits) = (0u64, 0);
     for byte in value {
@@ -113,7 +114,7 @@ pub fn decimal(value: &[u8]) -> Option<Decimal> {
 
 /// Digits and nothing else, as nearly every value is: at most nineteen, which cannot overflow.
 #[inline]
-fn few_digits(value: &[u8]) -> Option<u64> {
+pub(super) fn few_digits(value: &[u8]) -> Option<u64> {
     if value.is_empty() || value.len() > 19 {
         return None;
     }
