@@ -51,6 +51,7 @@
 //! | `reqwest` | `reqwest::Response` is an outcome |
 //! | `tower` | a wire tap for services of `tower` |
 //! | `reqwest-middleware` | a wire tap for chains of `reqwest-middleware`; includes `reqwest` |
+//! | `diagnose` | what is wrong with a pool and what to change: [`Forbear::diagnose`], and the same from metrics |
 //! | `emulator` | a provider that throttles, on 127.0.0.1, for tests of clients |
 //! | `cli` | the command `forbear` |
 //! | `full` | all but `emulator` and `cli` |
@@ -90,10 +91,11 @@ pub use crate::core::refusal::Refusal;
 pub use crate::core::setting::InvalidSetting;
 pub use crate::core::signal::{LimitClass, Scope, Signal, TokenKind};
 pub use crate::error::Error;
+pub use crate::event::GateState;
 pub use crate::gate::{Gate, StillInFlight};
 pub use crate::run::{
     Attempt, AttemptScope, ByOutcome, ByRule, Call, Failure, Forbear, ForbearBuilder, Head, InFlight, IncomingRetry,
-    Observe, Outcome, Peek, PeekBody, Pool, PoolBuilder, Settle, peek,
+    Observe, Outcome, Peek, PeekBody, Pool, PoolBuilder, PoolSnapshot, Settle, ShutSnapshot, peek,
 };
 #[cfg(feature = "redis")]
 pub use crate::store::redis::RedisOptions;

@@ -23,6 +23,18 @@ pub enum TransportFailure {
 ///
 /// Everything is borrowed; nothing is copied to look at it. Debug shows how much there is of headers and body, not what
 /// stands in them: both may hold keys.
+///
+/// ```
+/// use forbear::Observation;
+/// use http::HeaderMap;
+///
+/// let mut headers = HeaderMap::new();
+/// headers.insert("retry-after", "2".parse()?);
+/// let seen = Observation::status(429).headers(&headers).body(b"{\"error\":\"slow down\"}");
+/// assert_eq!(seen.status, Some(429));
+/// assert!(!format!("{seen:?}").contains("slow down"), "what bodies say is not printed");
+/// # Ok::<(), http::header::InvalidHeaderValue>(())
+/// ```
 #[derive(Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct Observation<'a> {
@@ -55,6 +67,8 @@ impl fmt::Debug for Observation<'_> {
 
 impl<'a> Observation<'a> {
     /// An answer with this status and nothing else known.
+    ///
+    /// A success below 400, an error from there on. With nothing beside it a 429 is a throttle of an unknown limit.
     #[inline]
     #[must_use]
     pub fn status(status: u16) -> Self {
@@ -90,6 +104,8 @@ impl<'a> Observation<'a> {
     }
 
     /// An attempt that ended without an answer.
+    ///
+    /// It is retried: at once by the curve where no connection was made, as the policy says of ambiguous failures otherwise.
     #[inline]
     #[must_use]
     pub fn failure(failure: TransportFailure) -> Self {
@@ -97,6 +113,8 @@ impl<'a> Observation<'a> {
     }
 
     /// The same with these headers.
+    ///
+    /// Hand all of them over: which are read is the table's affair, and reading is one pass.
     #[inline]
     #[must_use]
     pub fn headers(mut self, headers: &'a HeaderMap) -> Self {
@@ -133,6 +151,9 @@ impl<'a> Observation<'a> {
     }
 
     /// Marks the body as an error that arrived inside a stream which had begun as a success.
+    ///
+    /// For whoever consumes a stream and finds an error in it: the headers in hand were sent before the error and tell nothing of
+    /// it, not even how long to wait.
     #[must_use]
     pub fn in_stream(mut self) -> Self {
         self.in_stream = true;

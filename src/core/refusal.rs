@@ -11,6 +11,8 @@ words! {
         Deadline => "deadline",
         /// The call would have had to wait, and does not wait.
         NoWait => "no_wait",
+        /// An operator has shut the pool, for longer than the call can wait.
+        ByHand => "by_hand",
         /// As many calls wait already as the pool's queue may hold.
         QueueFull => "queue_full",
         /// The engine is being drained: the process is about to end.

@@ -276,6 +276,8 @@ fn transport(failure: TransportFailure) -> Signal {
 /// Building a table: each function sets one part and gives the table back.
 impl Table {
     /// Sets the public page on the limits and the day it was last read, as `2026-11-30`.
+    ///
+    /// The day is that of the last comparison, as `2026-11-30`: what an answer shows beats a page, and a page beats memory.
     #[must_use]
     pub const fn page(mut self, page: &'static str, verified_on: &'static str) -> Self {
         self.page = page;
@@ -291,6 +293,8 @@ impl Table {
     }
 
     /// Sets the levels its limits belong to, widest first.
+    ///
+    /// A limit that names one of them shuts that level of a pool's path, and all pools below it.
     #[must_use]
     pub const fn scopes(mut self, scopes: &'static [Scope]) -> Self {
         self.scopes = scopes;
@@ -298,6 +302,9 @@ impl Table {
     }
 
     /// Sets the least time a throttle shuts a pool.
+    ///
+    /// 1 s unless set. Where a bucket states the time until its next request, which is milliseconds at a large quota, reopening for
+    /// everybody then would be a storm; zero is for capacity of one's own, where milliseconds are meant.
     #[must_use]
     pub const fn shut_floor(mut self, floor: Duration) -> Self {
         self.shut_floor = floor;
@@ -327,6 +334,8 @@ impl Table {
     }
 
     /// Sets rules of the application's own, which run after all others.
+    ///
+    /// They run after the table's own and win; see [reading answers](crate::guide::reading_answers#a-word-of-your-own).
     #[must_use]
     pub const fn and_rules(mut self, rules: &'static Rules) -> Self {
         self.user_rules = rules;
@@ -334,6 +343,9 @@ impl Table {
     }
 
     /// Sets where delay and class are normally stated.
+    ///
+    /// A throttle without what is normally stated is counted by `forbear_unreadable_signals_total`: the provider may have changed its
+    /// spelling. `None` promises nothing, and raises nothing.
     #[must_use]
     pub const fn normally_states(mut self, delay: Option<Part>, class: Option<Part>) -> Self {
         self.states_delay = delay;

@@ -57,6 +57,7 @@ impl fmt::Display for Event<'_> {
                 write!(f, "gate_shut limit_class={class} shut_for={shut_for:?} {told}")
             }
             Self::GateReopened { state } => write!(f, "gate_reopened state={state}"),
+            Self::GateOperated { action, reason } => write!(f, "gate_operated action={action} reason={reason:?}"),
             Self::SignalUnreadable { part } => write!(f, "signal_unreadable part={part}"),
             Self::RetriesStacked { detector } => write!(f, "retries_stacked detector={detector}"),
             Self::RequestSent => f.write_str("request_sent"),

@@ -48,6 +48,7 @@ pub enum Words {
 }
 
 impl Label {
+    /// A label whose values are closed: a new word is a new schema.
     pub(crate) const fn closed(key: &'static str, words: &'static [&'static str]) -> Self {
         Self { key, words: Words::Closed(words) }
     }
@@ -151,7 +152,6 @@ impl Row {
     }
 
     /// How many of its series have the same policy, if that is a label of it; it is the first wherever it is one.
-    #[cfg_attr(not(feature = "diagnose"), expect(dead_code, reason = "only the diagnosis adds up by policy"))]
     pub(crate) const fn series_of_one_policy(&self) -> Option<usize> {
         match self.labels {
             [Label { words: Words::Policies, .. }, ..] => Some(self.series_per_pool() / self.labels[0].values()),

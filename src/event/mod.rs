@@ -1,6 +1,15 @@
 //! The schema: everything the engine tells the world, as one enum.
 //!
 //! Spans, metrics, the documentation's table and the dashboards are made from it and from [`catalogue`].
+//!
+//! | module | what it does with events |
+//! |---|---|
+//! | [`sink`] | takes them: the traits a sink of your own implements |
+//! | [`catalogue`], [`metric`], [`series`] | makes series of them: one table, and one place where an event becomes numbers |
+//! | [`totals`] | adds them up in memory |
+//! | [`recorder`] | keeps them, for tests |
+//! | [`names`], [`words`] | bounds the names an application makes up; spells the closed words |
+//! | [`backfill`] | writes what was added up as OpenMetrics with its times |
 
 pub mod backfill;
 pub mod catalogue;
@@ -25,7 +34,7 @@ use crate::core::estimate::Estimate;
 use crate::core::moment::Moment;
 use crate::core::refusal::Refusal;
 use crate::core::signal::{LimitClass, Part, QuotaReading, TokenKind, words};
-use crate::event::words::{BoundedLabel, DegradedReason, StoreOperation, StoreOutcome};
+use crate::event::words::{BoundedLabel, DegradedReason, OperatorAction, StoreOperation, StoreOutcome};
 
 /// The two labels every series of a pool carries. Bounded and cleaned when the pool is built.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -64,7 +73,7 @@ words! {
 impl From<Refusal> for GateResult {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Spent | Refusal::Deadline | Refusal::NoWait => Self::Refused,
+            Refusal::Spent | Refusal::Deadline | Refusal::NoWait | Refusal::ByHand => Self::Refused,
             Refusal::QueueFull => Self::QueueFull,
             Refusal::Draining => Self::Draining,
         }
@@ -187,6 +196,13 @@ pub enum Event<'a> {
     GateReopened {
         /// The state: paced or flowing.
         state: GateState,
+    },
+    /// An operator's hand was on a pool's gate, or, told to the [process](sink::Sink::listen_to_process), on all of them.
+    GateOperated {
+        /// What was done.
+        action: OperatorAction,
+        /// Why, in the operator's words.
+        reason: &'a str,
     },
     /// A throttle whose delay or class could not be read although this provider normally states it.
     SignalUnreadable {

@@ -110,6 +110,20 @@ words! {
 }
 
 words! {
+    /// What an operator did to a gate.
+    OperatorAction {
+        /// Shut a pool.
+        Shut => "shut",
+        /// Reopened a pool.
+        Reopened => "reopened",
+        /// Turned the gate of the process off.
+        SwitchedOff => "switched_off",
+        /// Turned it on again.
+        SwitchedOn => "switched_on",
+    }
+}
+
+words! {
     /// What was asked of a shared store.
     StoreOperation {
         /// Tell of a throttle.

@@ -6,6 +6,7 @@ use crate::core::gate::Look;
 use crate::core::merge::Shut;
 use crate::core::moment::Moment;
 use crate::gate::Node;
+use crate::gate::by_hand::is_by_hand;
 use crate::store::news::{News, Phase};
 use crate::store::{Hears, Link, PoolId, Report, Store};
 
@@ -60,7 +61,8 @@ impl Hears for Node {
 
     fn shut(&self, now: Moment) -> Option<Shut> {
         match self.look(now) {
-            Look::Shut(shut) => Some(shut),
+            // What an operator shut here is this process's.
+            Look::Shut(shut) => Some(shut).filter(|shut| !is_by_hand(shut)),
             Look::Flowing | Look::Paced(_) => None,
         }
     }

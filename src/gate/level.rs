@@ -64,7 +64,7 @@ impl<S, P> Level<S, P> {
     }
 
     /// The levels of the path, widest first.
-    pub(super) fn path(&self) -> impl Iterator<Item = &Self> {
+    pub(crate) fn path(&self) -> impl Iterator<Item = &Self> {
         let mut path = [None; DEEPEST];
         let mut next = Some(self);
         for place in &mut path {

@@ -2,6 +2,7 @@
 //!
 //! There is no spawned task: waiters share a timer that wakes the queue itself, and whoever leaves sets it for the next.
 
+mod by_hand;
 pub(crate) mod drain;
 #[cfg(feature = "redis")]
 mod fleet;

@@ -16,6 +16,7 @@ use crate::core::moment::Moment;
 use crate::core::signal::{LimitClass, Quotas, Signal, TokenKind};
 use crate::event::sink::Listener;
 use crate::event::{Event, GateState, PoolLabels};
+use crate::gate::by_hand::{ByHand, is_by_hand, state_of};
 #[cfg(feature = "redis")]
 use crate::gate::fleet::FleetLink;
 use crate::gate::level::{DEEPEST, Level};
@@ -29,22 +30,40 @@ pub(crate) struct Trunk {
     pub(crate) dice: SharedDice,
     /// Told each change of a level's state.
     log: fn(&PoolLabels, &Event<'_>),
-    /// Whether calls are held back by throttles at all.
-    gated: bool,
+    /// Whether the engine was built with a gate.
+    has_gate: bool,
+    /// Whether an operator turned it off.
+    switched_off: AtomicBool,
     draining: AtomicBool,
     /// Told when a request comes back while the engine is drained.
     pub(super) came_back: Notify,
 }
 
 impl Trunk {
-    /// `gated`: throttles hold calls back. `log` is told each change of a level's state.
-    pub(crate) fn new(clock: Clock, dice: SharedDice, gated: bool, log: fn(&PoolLabels, &Event<'_>)) -> Self {
-        Self { clock, dice, log, gated, draining: AtomicBool::new(false), came_back: Notify::new() }
+    /// `has_gate`: throttles hold calls back. `log` is told each change of a level's state.
+    pub(crate) fn new(clock: Clock, dice: SharedDice, has_gate: bool, log: fn(&PoolLabels, &Event<'_>)) -> Self {
+        let (switched_off, draining) = (AtomicBool::new(false), AtomicBool::new(false));
+        Self { clock, dice, log, has_gate, switched_off, draining, came_back: Notify::new() }
     }
 
-    /// Whether throttles hold calls back.
+    /// Whether the engine was built with a gate.
+    pub(crate) fn has_gate(&self) -> bool {
+        self.has_gate
+    }
+
+    /// Whether throttles hold calls back now.
     pub(crate) fn is_gated(&self) -> bool {
-        self.gated
+        self.has_gate && !self.switched_off.load(Ordering::Relaxed)
+    }
+
+    /// Turns the gate on or off, if there is one; nodes that exist have to be [told](Node::switched). Whether that changed
+    /// anything.
+    pub(crate) fn switch(&self, on: bool) -> bool {
+        self.has_gate && self.switched_off.swap(!on, Ordering::Relaxed) == on
+    }
+
+    pub(crate) fn log(&self, pool: &PoolLabels, event: &Event<'_>) {
+        (self.log)(pool, event);
     }
 
     /// Whether no call is let in any more.
@@ -69,13 +88,14 @@ pub(crate) struct Station {
     /// The state that was told last, as a [`GateState`]. Written under the lock of the state.
     told: AtomicU8,
     pub(super) queue: Queue,
+    pub(super) by_hand: ByHand,
     /// The way to the other replicas, if there is one.
     #[cfg(feature = "redis")]
     pub(super) link: FleetLink,
     /// How many calls may wait here.
     pub(super) queue_limit: AtomicUsize,
-    /// Requests let go that were not the first of their call; wraps.
-    retries: AtomicU32,
+    /// Numbers that were given to no call's first request, but to retries, streams, and calls that had to ask; wraps.
+    no_calls: AtomicU32,
     /// Wakes calls that sleep between attempts when there will be no other.
     no_more: Notify,
 }
@@ -97,10 +117,11 @@ impl Node {
             listener,
             told: AtomicU8::new(GateState::Flowing as u8),
             queue: Queue::default(),
+            by_hand: ByHand::default(),
             #[cfg(feature = "redis")]
             link: FleetLink::default(),
             queue_limit: AtomicUsize::new(queue_limit),
-            retries: AtomicU32::new(0),
+            no_calls: AtomicU32::new(0),
             no_more: Notify::new(),
         };
         let node = Self::new(above, core, station);
@@ -129,13 +150,13 @@ impl Node {
 
     /// Calls so far, modulo 2^32.
     pub(crate) fn calls(&self) -> u32 {
-        self.flow.let_go().wrapping_sub(self.parts.retries.load(Ordering::Relaxed))
+        self.flow.numbers().wrapping_sub(self.parts.no_calls.load(Ordering::Relaxed))
     }
 
-    /// Counts a request that is not the first of its call.
+    /// Counts a number that was given to no call's first request.
     #[cold]
-    pub(super) fn count_retry(&self) {
-        self.parts.retries.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn count_no_call(&self) {
+        self.parts.no_calls.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Requests under way.
@@ -150,6 +171,11 @@ impl Node {
         below.get()
     }
 
+    /// How many requests may be under way here, if that was learned.
+    pub(crate) fn in_flight_limit(&self) -> Option<u32> {
+        self.state().in_flight_limit()
+    }
+
     /// Calls that wait here.
     pub(crate) fn waiting(&self) -> usize {
         self.parts.queue.len()
@@ -158,8 +184,8 @@ impl Node {
     /// This level's own state.
     pub(crate) fn look(&self, now: Moment) -> Look {
         let mut core = self.state();
-        let look = core.look(now, &mut &self.trunk().dice);
-        let reopened = self.notices(&mut core, look);
+        let look = self.look_at(&mut core, now);
+        let reopened = self.notices_look(&mut core, &look);
         drop(core);
         self.tell_reopened(reopened, now);
         look
@@ -167,27 +193,29 @@ impl Node {
 
     /// How long the path is shut from now, if it is. Whoever only wants to show it changes nothing that is told.
     pub(crate) fn shut_for(&self, now: Moment) -> Option<Duration> {
-        let shut = |node: &Self| match node.state().look(now, &mut &self.trunk().dice) {
+        let shut = |node: &Self| match node.look_at(&mut node.state(), now) {
             Look::Shut(shut) => Some(now.until(shut.until)),
             Look::Flowing | Look::Paced(_) => None,
         };
         self.path().filter_map(shut).max()
     }
 
-    /// Notes the state that was seen under the lock; gives it back where it lets calls in and did not before.
-    fn notices(&self, core: &mut Core, look: Look) -> Option<Reopened> {
-        let state = match look {
-            Look::Flowing => GateState::Flowing,
-            Look::Paced(_) => GateState::Paced,
-            Look::Shut(_) => GateState::Shut,
-        };
+    /// Notes the state this level is in; gives it back where it lets calls in and did not before. To be
+    /// [told](Self::tell_reopened) outside of the lock.
+    pub(super) fn notices(&self, core: &mut Core, now: Moment) -> Option<Reopened> {
+        let look = self.look_at(core, now);
+        self.notices_look(core, &look)
+    }
+
+    fn notices_look(&self, core: &mut Core, look: &Look) -> Option<Reopened> {
+        let state = state_of(look);
         let told = self.parts.told.swap(state as u8, Ordering::Relaxed);
         let early = core.take_reopened_early();
         (state != GateState::Shut && told != state as u8).then_some(Reopened { state, early })
     }
 
     /// Tells, outside of all locks, that this level lets calls in again.
-    fn tell_reopened(&self, reopened: Option<Reopened>, now: Moment) {
+    pub(super) fn tell_reopened(&self, reopened: Option<Reopened>, now: Moment) {
         if let Some(Reopened { state, early }) = reopened {
             #[cfg(feature = "redis")]
             self.parts.link.tell_reopened(early);
@@ -195,7 +223,7 @@ impl Node {
             let _ = early;
             let event = Event::GateReopened { state };
             self.tell(now, &event);
-            (self.trunk().log)(self.labels(), &event);
+            self.trunk().log(self.labels(), &event);
         }
     }
 
@@ -232,11 +260,15 @@ impl Node {
             let in_flight = level.in_flight_limit().map_or(0, |_| node.in_flight_below());
             Ask::at(now).with_in_flight(in_flight).with_estimate(Some(estimate))
         };
-        let held =
-            self.path().zip(states.each()).filter_map(|(node, level)| match level.peek_for(ask(node, level), dice) {
+        let held = self.path().zip(states.each()).filter_map(|(node, level)| match node.look_at(level, now) {
+            Look::Shut(shut) if is_by_hand(&shut) => {
+                Some(Hold { ask_again: shut.until, class: shut.class, shut: Some(shut) })
+            }
+            _ => match level.peek_for(ask(node, level), dice) {
                 Admission::Hold(hold) => Some(hold),
                 Admission::Pass(_) => None,
-            });
+            },
+        });
         if let Some(hold) = held.reduce(longer) {
             return (Admission::Hold(hold), 0);
         }
@@ -251,9 +283,9 @@ impl Node {
         let mut all_flow = true;
         let mut reopened = [None; DEEPEST];
         for ((node, level), reopened) in self.path().zip(states.each()).zip(&mut reopened) {
-            let look = level.look(now, dice);
+            let look = node.look_at(level, now);
             all_flow &= look == Look::Flowing;
-            *reopened = node.notices(level, look);
+            *reopened = node.notices_look(level, &look);
         }
         if all_flow && !self.trunk().is_draining() {
             self.unbar(&states);
@@ -281,8 +313,7 @@ impl Node {
         let shut = core.throttled_among(in_flight, pass, signal, now, &mut &self.trunk().dice);
         if shut.is_none() && signal.class == LimitClass::Concurrency {
             // Not told: nobody is held who could go.
-            let look = core.look(now, &mut &self.trunk().dice);
-            self.notices(&mut core, look);
+            self.notices(&mut core, now);
             drop(core);
             self.bar(&|node| {
                 node.flow.watch();
@@ -309,7 +340,7 @@ impl Node {
         let event = Event::GateShut { class: shut.class, told: shut.told(), shut_for: now.until(shut.until) };
         self.tell(now, &event);
         if was != GateState::Shut as u8 {
-            (self.trunk().log)(self.labels(), &event);
+            self.trunk().log(self.labels(), &event);
         }
     }
 
@@ -317,8 +348,7 @@ impl Node {
     pub(super) fn succeeded(&self, pass: Pass, now: Moment) {
         let mut core = self.state();
         if core.succeeded(pass, now, &mut &self.trunk().dice) {
-            let look = core.look(now, &mut &self.trunk().dice);
-            let reopened = self.notices(&mut core, look);
+            let reopened = self.notices(&mut core, now);
             drop(core);
             self.tell_reopened(reopened, now);
             self.wake_heads();
@@ -330,8 +360,7 @@ impl Node {
         let mut core = self.state();
         core.start_cold(now);
         // Not told: it never was otherwise.
-        let look = core.look(now, &mut &self.trunk().dice);
-        self.notices(&mut core, look);
+        self.notices(&mut core, now);
         drop(core);
         self.bar(&|_| {});
     }
@@ -422,7 +451,7 @@ impl Node {
 
 /// A level lets calls in again.
 #[derive(Clone, Copy)]
-struct Reopened {
+pub(super) struct Reopened {
     state: GateState,
     /// Before the end that was known: others may still hold it shut.
     early: bool,

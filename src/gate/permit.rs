@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::core::gate::Pass;
 use crate::core::moment::Moment;
 use crate::core::signal::Signal;
+use crate::gate::flow::Barred;
 use crate::gate::node::Node;
 
 /// One request under way in a pool. Dropping it takes the request off the count and gives an unsettled probe back, so a
@@ -21,18 +22,18 @@ pub(crate) struct Permit<'a> {
 }
 
 impl<'a> Permit<'a> {
-    /// A permit at once, if the pool and all levels above it flow: one load and one locked addition. `first` of its call.
+    /// A permit at once, if the pool and all levels above it flow: one look and one locked addition. `first` of its call.
     #[inline]
     pub(crate) fn flowing(node: &'a Node, first: bool) -> Option<Self> {
         match node.flow.pass() {
             Ok(number) => {
                 if !first {
-                    node.count_retry();
+                    node.count_no_call();
                 }
                 Some(Self { node, number, probes: 0, let_in: None })
             }
             Err(barred) => {
-                node.came_back(barred.watched);
+                node.turned_away(&barred);
                 None
             }
         }
@@ -42,7 +43,7 @@ impl<'a> Permit<'a> {
     pub(super) fn given(node: &'a Node, probes: u8, first: bool, now: Moment) -> Self {
         let number = node.flow.enter();
         if !first {
-            node.count_retry();
+            node.count_no_call();
         }
         Self { node, number, probes, let_in: Some(now) }
     }
@@ -130,7 +131,7 @@ impl OwnedPermit {
     pub(crate) fn of(node: Arc<Node>, attempt: Option<u32>) -> Self {
         let taken_over = node.flow.stream_begins(attempt);
         if taken_over.is_none() {
-            node.count_retry();
+            node.count_no_call();
         }
         Self { node, taken_over }
     }
@@ -144,6 +145,15 @@ impl Drop for OwnedPermit {
 }
 
 impl Node {
+    /// A call saw the bar after it was counted.
+    #[cold]
+    fn turned_away(&self, barred: &Barred) {
+        if barred.number_used {
+            self.count_no_call();
+        }
+        self.came_back(barred.watched);
+    }
+
     /// Tells whoever waits for requests to come back.
     #[cold]
     fn came_back(&self, watched: bool) {

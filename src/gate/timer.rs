@@ -1,8 +1,7 @@
 //! The timers of a queue: one per runtime its waiters live in, so nearly always one.
 //!
-//! A timer wakes no task but the queue itself ([`Queue::ring`](super::queue::Queue::ring)), which sees to everybody whose
-//! time has come and sets the timer anew. So nobody's wait hangs on a neighbour being polled, and a waiter need not have a
-//! timer of its own.
+//! A timer wakes no task but the queue itself, which sees to everybody whose time has come and sets the timer anew. So
+//! nobody's wait hangs on a neighbour being polled, and a waiter need not have a timer of its own.
 
 use std::future::Future;
 use std::pin::{Pin, pin};

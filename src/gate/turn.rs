@@ -10,6 +10,7 @@ use crate::core::gate::{Admission, Hold};
 use crate::core::moment::Moment;
 use crate::core::refusal::Refusal;
 use crate::core::signal::LimitClass;
+use crate::gate::by_hand::is_by_hand;
 use crate::gate::line::Waiter;
 use crate::gate::node::Node;
 use crate::gate::permit::Permit;
@@ -88,6 +89,7 @@ impl<'a> Turn<'a> {
         let hopeless = hold.is_hopeless(is_first, self.deadline);
         let why = match hold.shut {
             Some(shut) if shut.is_hard() => Some(Refusal::Spent),
+            Some(shut) if is_by_hand(&shut) && (hopeless || !in_time || !self.may_wait) => Some(Refusal::ByHand),
             _ if hopeless || !in_time => Some(Refusal::Deadline),
             _ if !self.may_wait => Some(Refusal::NoWait),
             // A call that had an attempt was let in before: there is room for it.

@@ -16,6 +16,8 @@
 //!
 //! Never "open": to readers of circuit breakers that means tripped.
 //!
+#![doc = include_str!("gate_states.svg")]
+//!
 //! # What shuts what
 //!
 //! | class | how long | how it ends |
@@ -26,6 +28,7 @@
 //! | `daily` | as stated, at most 26 h; else 26 h | a probe, or the end |
 //! | `spend` | as stated; else 1 h, renewed by each throttled probe | a probe |
 //! | none, or a request larger than the limit | not at all | |
+//! | (an operator's hand) | as said, 1 ms to 365 days; no probe goes through | its end, or an operator |
 //!
 //! The least time is the provider table's floor. A bucket states the time until its *next* request, which is milliseconds
 //! at a large quota: reopening for everybody then would be a storm.
@@ -102,6 +105,8 @@
 //! polled (a branch of a `select!` that runs no more) keeps its place until its deadline, and then loses it; those behind
 //! it are let go by their own deadlines in any case.
 //!
+//! Pools below one level that is paced take its slots as they come: between them no order is promised.
+//!
 //! # A queue that is full, a call that does not wait
 //!
 //! A pool's queue holds at most `queue_limit` calls; the next is refused at once. The limit guards memory. How long a call
@@ -134,6 +139,40 @@
 //! # Ok(()) }
 //! ```
 //!
+//! # Operators
+//!
+//! What a pool does now, until when and why, who waits and what is known of its limits is plain data
+//! ([`PoolSnapshot`](crate::PoolSnapshot)), and one line of text:
+//!
+//! ```
+//! # use std::time::Duration;
+//! # use forbear::{Forbear, GateState, provider};
+//! # let forbear = Forbear::builder().build()?;
+//! let pool = forbear.pool(provider::openai(), ["prod", "gpt"]).build()?;
+//! pool.shut(Duration::from_secs(3_600), "the nightly export needs the quota")?;
+//! let lines: Vec<String> = forbear.pools().iter().map(ToString::to_string).collect();
+//! assert_eq!(
+//!     lines,
+//!     ["openai prod/gpt: shut by hand (the nightly export needs the quota), reopens in 3600.0s (told), \
+//!       0 waiting, 0 in flight"]
+//! );
+//! # Ok::<(), forbear::InvalidSetting>(())
+//! ```
+//!
+//! * [`Pool::shut`](crate::Pool::shut) shuts a pool and all below it for a time, whatever the provider says. It stands
+//!   beside what the provider said: when it ends, a provider's shut that still runs holds on.
+//! * [`Pool::reopen`](crate::Pool::reopen) reopens it, whoever shut it: a quota was raised, a bill was paid, and the next
+//!   probe is minutes away. Calls come back one after another, as after any shut.
+//! * [`Forbear::turn_gate_off`](crate::Forbear::turn_gate_off) lets everybody through until
+//!   [`turn_gate_on`](crate::Forbear::turn_gate_on); pools are then as shut as they were.
+//!
+//! Each takes a reason. It is told as the event `gate_operated` and logged at WARN as `forbear.gate.operated`, so that
+//! whoever looks at the graph later finds who did what and why. They hold in this process; a shared gate hears of a
+//! reopening that came before its time.
+//!
+//! A pool is kept as long as somebody holds a handle of it, a request or a stream of it is under way, or it does not flow,
+//! and ten minutes longer. A service whose customers bring keys of their own may make a handle for each request.
+//!
 //! # The end of a process
 //!
 //! [`Forbear::drain`](crate::Forbear::drain) lets no further request leave: new calls, waiting calls and calls that sleep
@@ -161,9 +200,9 @@
 //! # Ok::<(), forbear::InvalidSetting>(())
 //! ```
 //!
-//! # Levers without a deploy
+//! # Levers without a build
 //!
-//! Read when the engine is built, so a restart is enough:
+//! Read when the engine is built, so a restart is enough ([at run time](#operators) there are more):
 //!
 //! * `FORBEAR_GATE=off` lets every call through; each then waits by itself.
 //! * `FORBEAR_OBSERVE_ONLY=1` classifies and counts, and neither retries nor holds.

@@ -133,6 +133,16 @@ fn count(scalar: Scalar<'_>) -> Option<u64> {
 }
 
 /// Seconds, as a number or as a string of digits.
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::core::moment::WallTime;
+/// use forbear::core::rule::field::Scalar;
+/// use forbear::provider::leaf::seconds;
+/// let read = |scalar| Some(seconds(scalar)?.from(WallTime::default));
+/// assert_eq!(read(Scalar::Text("7")), Some(Duration::from_secs(7)));
+/// assert_eq!(read(Scalar::Text("soon")), None);
+/// ```
 #[must_use]
 pub fn seconds(scalar: Scalar<'_>) -> Option<When> {
     match scalar {
@@ -194,6 +204,15 @@ fn write_decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
 }
 
 /// `google.protobuf.Duration`: `45.5s`, also in Go's style, or seconds and nanoseconds. A negative one is refused.
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::core::moment::WallTime;
+/// use forbear::core::rule::field::Scalar;
+/// use forbear::provider::leaf::proto_duration;
+/// let wait = proto_duration(Scalar::Text("45.5s")).expect("a duration").from(WallTime::default);
+/// assert_eq!(wait, Duration::from_millis(45_500));
+/// ```
 #[must_use]
 pub fn proto_duration(scalar: Scalar<'_>) -> Option<When> {
     match scalar {
@@ -235,6 +254,11 @@ pub fn word(text: &str) -> &str {
 }
 
 /// What follows the last `#`: the problem of `https://iana.org/assignments/http-problem-types#quota-exceeded`.
+///
+/// ```
+/// use forbear::provider::leaf::after_hash;
+/// assert_eq!(after_hash("https://iana.org/assignments/http-problem-types#quota-exceeded"), "quota-exceeded");
+/// ```
 #[must_use]
 pub fn after_hash(text: &str) -> &str {
     text.rsplit('#').next().unwrap_or(text)
@@ -242,6 +266,11 @@ pub fn after_hash(text: &str) -> &str {
 
 /// The name of an error as AWS writes it, without the namespace before `#` and the tail after `:`:
 /// `com.amazon.coral#ThrottlingException:http://internal.amazon.com/coral/`.
+///
+/// ```
+/// use forbear::provider::leaf::exception;
+/// assert_eq!(exception("com.amazon.coral#ThrottlingException:http://internal.amazon.com/coral/"), "ThrottlingException");
+/// ```
 #[must_use]
 pub fn exception(text: &str) -> &str {
     let named = text.split(':').next().unwrap_or(text);

@@ -1,5 +1,23 @@
 //! The way of one call: gate, attempt, classify, report, decide, wait, and again.
 //!
+//! ```text
+//!          .-> gate --refused--> error
+//!          |    | permit
+//!          |    v
+//!          |  attempt --cut--.
+//!          |    | answer     |
+//!          |    v            v
+//!          |  classify ----> report --give up--> error
+//!          |    | success    | again
+//!          |    v            v
+//!          |  value         nap
+//!          '-----------------'
+//! ```
+//!
+//! There are four awaits: the turn at the gate, the attempt, the reading of a body, the nap. Dropped at any of them the call
+//! leaves nothing behind: the permit, the place in the queue and the span close with their values, a throttle whose head was
+//! seen is reported by the guard that holds it, and what the end must tell is told by the drop of [`Going`].
+//!
 //! What lives over an await lives in the caller's future, so blocks end what need not, and the two functions on the happy
 //! path return `async` blocks: an `async fn` keeps its arguments twice.
 
@@ -32,7 +50,7 @@ where
 {
     let Call { pool, policy, estimate, may_wait, observe } = call;
     async move {
-        let mut going = Going::start(pool, policy, &estimate, may_wait);
+        let mut going = Going::start(pool, policy, estimate, may_wait);
         loop {
             if !going.passes_at_once()
                 && let Err(give_up) = going.wait_for_turn(&estimate).await

@@ -1,28 +1,38 @@
 //! The engine of a process: clock, dice, gate, sink, and the registry of pools.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::core::budget::BudgetSettings;
-use crate::core::gate::{Gate as GateCore, Look};
+use crate::core::moment::Moment;
 use crate::core::rule::Table;
-use crate::event::Event;
 use crate::event::names::Policies;
 use crate::event::sink::Sink;
-use crate::event::words::BoundedLabel;
-use crate::gate::{Gate, Node, StillInFlight, Trunk, drain};
+use crate::event::{Event, PoolLabels};
+use crate::gate::{Gate, StillInFlight, Trunk, drain};
 use crate::run::builder::ForbearBuilder;
-use crate::run::labels::PairBound;
-use crate::run::pool::{PoolBuilder, Shared};
+use crate::run::pool::PoolBuilder;
+use crate::run::pools::Pools;
 
 /// The engine: one per process. Cheap to clone; clones are the same engine.
 ///
 /// Pools made from it keep it alive.
+///
+/// ```
+/// use forbear::{Forbear, provider};
+/// let forbear = Forbear::builder().build()?;
+/// let same = forbear.clone();
+/// let (a, b) = (forbear.pool(provider::openai(), ["prod", "gpt-4o"]).build()?, same.pool(provider::openai(), ["prod", "gpt-4o"]).build()?);
+/// assert_eq!(a.labels(), b.labels(), "one pool, two handles");
+/// # Ok::<(), forbear::InvalidSetting>(())
+/// ```
 #[derive(Clone)]
 pub struct Forbear {
-    pub(super) engine: Arc<Engine>,
+    pub(super) pools: Arc<Pools>,
 }
+
+/// In the log, in the place of provider and pool: all of them.
+const ALL: &str = "_ALL";
 
 /// How long the end of a process waits for a store that does not answer.
 #[cfg(feature = "redis")]
@@ -36,10 +46,24 @@ impl Forbear {
 
     /// The pool of this provider and path of names, widest first. The same provider and path is the same pool: its gate,
     /// budget and quotas are shared, and a second build may only add limits. What its gate was told holds even when no
-    /// handle of it is left.
+    /// handle of it is left: a handle may be made for each request. A pool that nobody holds, that flows, and that had no
+    /// call for ten minutes is forgotten.
+    ///
+    /// The path's names stand for the provider's levels ([`Table::scopes`](crate::core::rule::Table::scopes)): the first is the
+    /// widest, the last the narrowest, names between fill the rest in order. A limit on the organisation then shuts every pool that
+    /// begins with its name, a limit on a model that model alone.
+    ///
+    /// ```
+    /// # use forbear::{Forbear, provider};
+    /// # let forbear = Forbear::builder().build()?;
+    /// // Organisation and model; no name for the project, so a project's limit shuts the model.
+    /// let sonnet = forbear.pool(provider::anthropic(), ["prod-account", "claude-sonnet"]).build()?;
+    /// assert_eq!(&*sonnet.labels().pool, "prod-account/claude-sonnet");
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
     pub fn pool<N: AsRef<str>>(&self, table: Table, path: impl IntoIterator<Item = N>) -> PoolBuilder {
         PoolBuilder::new(
-            Arc::clone(&self.engine),
+            Arc::clone(&self.pools),
             table,
             path.into_iter().map(|name| name.as_ref().to_owned()).collect(),
         )
@@ -77,18 +101,14 @@ impl Forbear {
     /// # Panics
     /// Outside a tokio runtime with its timer enabled.
     pub async fn drain(&self, within: Duration) -> Result<(), StillInFlight> {
-        let nodes = {
-            let registry = self.engine.registry();
-            // Under the lock: a node is made before, and told below, or after, and knows.
-            drain::start(&self.engine.trunk);
-            registry.nodes.values().map(Arc::clone).collect::<Vec<_>>()
-        };
-        let began = self.engine.trunk.clock.now();
-        let drained = drain::drain(&self.engine.trunk, &nodes, within).await;
+        let engine = &self.pools.engine;
+        let nodes = self.pools.levels_after(|| drain::start(&engine.trunk));
+        let began = engine.trunk.clock.now();
+        let drained = drain::drain(&engine.trunk, &nodes, within).await;
         #[cfg(feature = "redis")]
-        if let Some(store) = &self.engine.store {
+        if let Some(store) = &engine.store {
             // What was seen last is news for the others even now.
-            let spent = began.until(self.engine.trunk.clock.now());
+            let spent = began.until(engine.trunk.clock.now());
             store.flush(within.saturating_sub(spent).min(LONGEST_FLUSH)).await;
         }
         #[cfg(not(feature = "redis"))]
@@ -99,14 +119,18 @@ impl Forbear {
 
 impl std::fmt::Debug for Forbear {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Forbear").field("gate", &self.engine.gate).finish_non_exhaustive()
+        f.debug_struct("Forbear").field("gate", &self.pools.engine.gate).finish_non_exhaustive()
     }
 }
 
+/// What all clones of a [`Forbear`] share. Pools keep it alive, so that a call can outlive the handle it was started by.
 pub(super) struct Engine {
     pub(super) trunk: Arc<Trunk>,
     pub(super) gate: Gate,
     pub(super) sink: Option<Arc<dyn Sink>>,
+    /// Part of `sink`, if pools are to be diagnosed in this process.
+    #[cfg(feature = "diagnose")]
+    pub(super) chronicle: Option<crate::diagnose::Chronicle>,
     pub(super) observe_only: bool,
     pub(super) attempts_are_clients: bool,
     pub(super) shadow_pacer: bool,
@@ -118,24 +142,20 @@ pub(super) struct Engine {
     /// The policies whose names are labels, in the order in which they were first used.
     pub(super) policies: Policies,
     pub(super) queue_limit: usize,
-    pub(super) registry: Mutex<Registry>,
-}
-
-/// A pool or a level above one: provider and names.
-pub(super) type Key = (&'static str, Vec<String>);
-
-#[derive(Default)]
-pub(super) struct Registry {
-    pub(super) pools: HashMap<Key, Weak<Shared>>,
-    /// Kept beyond their pools as long as they are not flowing: what a pool was told outlives its handles.
-    nodes: HashMap<Key, Arc<Node>>,
-    pub(super) pairs: PairBound,
 }
 
 impl Engine {
-    pub(super) fn registry(&self) -> MutexGuard<'_, Registry> {
-        // Whole between any two calls, so a panic elsewhere does not matter.
-        self.registry.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Tells, and logs, what concerns all pools.
+    pub(super) fn tell_process(&self, now: Moment, event: &Event<'_>) {
+        if let Some(sink) = &self.sink {
+            sink.listen_to_process().hear(now, event);
+        }
+        self.trunk.log(&PoolLabels::new(ALL, ALL), event);
+    }
+
+    /// How the gate works now, as its label says it.
+    pub(super) fn gate_mode(&self) -> &'static str {
+        if self.trunk.has_gate() && !self.trunk.is_gated() { Gate::off().as_str() } else { self.gate.as_str() }
     }
 
     /// How many replicas share the pools: as the store counts them, or as configured.
@@ -145,32 +165,5 @@ impl Engine {
             return Some(counted);
         }
         self.replicas
-    }
-
-    /// The node of a path, with all levels above it.
-    pub(super) fn node(&self, registry: &mut Registry, table: &Table, path: &[String]) -> Arc<Node> {
-        let key = (table.id, path.to_vec());
-        if let Some(node) = registry.nodes.get(&key) {
-            return Arc::clone(node);
-        }
-        let parent = match path {
-            [above @ .., _] if !above.is_empty() => Some(self.node(registry, table, above)),
-            _ => None,
-        };
-        let (labels, overflowed) = registry.pairs.admit(table.id, path);
-        let listener = self.sink.as_ref().map(|sink| Arc::from(sink.listen(&labels)));
-        let core = GateCore::new(table.shut_floor);
-        let node = Node::attach(Arc::clone(&self.trunk), labels, parent, core, listener, self.queue_limit);
-        #[cfg(feature = "redis")]
-        if let Some(store) = &self.store {
-            node.join(store, &crate::store::PoolId { provider: table.id, path: path.to_vec() });
-        }
-        let now = self.trunk.clock.now();
-        if overflowed {
-            node.tell(now, &Event::LabelOverflowed { label: BoundedLabel::Pool });
-        }
-        registry.nodes.retain(|_, node| Arc::strong_count(node) > 1 || node.look(now) != Look::Flowing);
-        registry.nodes.insert(key, Arc::clone(&node));
-        node
     }
 }

@@ -6,7 +6,7 @@ use crate::clock::{Clock, SharedDice};
 use crate::core::setting::InvalidSetting;
 use crate::event::sink::Sink;
 use crate::gate::Gate;
-use crate::run::engine::Engine;
+use crate::run::pools::Pools;
 use crate::store::Fleet;
 use crate::store::redis::RedisStore;
 
@@ -19,17 +19,16 @@ pub(super) fn store(gate: &Gate, clock: Clock, sink: Option<&dyn Sink>) -> Resul
 }
 
 /// Has the engine told when the number of replicas changes.
-pub(super) fn watch(engine: &Arc<Engine>) {
-    if let Some(store) = &engine.store {
-        let weak = Arc::downgrade(engine);
+pub(super) fn watch(pools: &Arc<Pools>) {
+    if let Some(store) = &pools.engine.store {
+        let weak = Arc::downgrade(pools);
         store.watch(weak as Weak<dyn Fleet>);
     }
 }
 
-impl Fleet for Engine {
+impl Fleet for Pools {
     fn replicas_changed(&self) {
-        let pools: Vec<_> = self.registry().pools.values().filter_map(Weak::upgrade).collect();
-        for pool in pools {
+        for pool in self.all() {
             pool.tell_gate_the_limit(pool.level(None));
         }
     }

@@ -9,19 +9,19 @@ use crate::event::gauges::{self, Visit};
 use crate::event::names::{OTHER, Policies};
 use crate::event::sink::{GaugeSource, Sample};
 use crate::gate::Node;
-use crate::run::engine::Engine;
 use crate::run::pool::Shared;
+use crate::run::pools::Pools;
 
-impl GaugeSource for Engine {
+impl GaugeSource for Pools {
     fn sample(&self, visit: &mut dyn FnMut(Sample<'_>)) {
-        gauges::process(self.replicas(), visit);
+        let (pools, engine) = (self.all(), &self.engine);
+        gauges::process(engine.replicas(), visit);
         #[cfg(feature = "redis")]
-        if let Some(store) = &self.store {
+        if let Some(store) = &engine.store {
             gauges::store(crate::store::Store::is_up(store), visit);
         }
-        let now = self.trunk.clock.now();
-        let wall = self.trunk.clock.wall();
-        let pools: Vec<_> = self.registry().pools.values().filter_map(std::sync::Weak::upgrade).collect();
+        let now = engine.trunk.clock.now();
+        let wall = engine.trunk.clock.wall();
         // One sample per series: pools beyond the bound share their labels, and so may those whose names were cleaned.
         let mut sampled: HashSet<&PoolLabels> = HashSet::new();
         for pool in &pools {
@@ -33,9 +33,10 @@ impl GaugeSource for Engine {
     }
 }
 
+/// Shows one pool: its gate, its calls by what they do, its quotas, and what its policies set.
 fn sample_pool(pool: &Shared, now: Moment, wall: WallTime, visit: Visit<'_>) {
     let (node, labels) = (&pool.node, pool.node.labels());
-    gauges::gate(labels, pool.engine.gate.as_str(), most_shut(node, now), now, wall, visit);
+    gauges::gate(labels, pool.engine.gate_mode(), most_shut(node, now), now, wall, visit);
     gauges::calls(labels, node.in_flight(), pool.sleeping(), node.waiting(), visit);
     gauges::quotas(labels, &pool.board(), now, wall, visit);
     for policy in pool.policies() {
@@ -48,7 +49,7 @@ fn sample_pool(pool: &Shared, now: Moment, wall: WallTime, visit: Visit<'_>) {
 }
 
 /// A pool is as shut as the most shut level of its path.
-fn most_shut(leaf: &Node, now: Moment) -> Look {
+pub(super) fn most_shut(leaf: &Node, now: Moment) -> Look {
     let mut worst = leaf.look(now);
     let mut level = leaf;
     while let Some(above) = level.above() {
@@ -58,6 +59,7 @@ fn most_shut(leaf: &Node, now: Moment) -> Look {
     worst
 }
 
+/// Of two levels the one that holds calls longer: shut before paced before flowing, and of two shuts the later end.
 fn worse(a: Look, b: Look) -> Look {
     let rank = |look: &Look| match look {
         Look::Flowing => (0, Moment::START),

@@ -1,7 +1,7 @@
 //! A capacity pool and its handle.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::clock::{Clock, Glance, SharedDice};
@@ -24,6 +24,7 @@ use crate::run::about::{About, Server};
 use crate::run::builder::check_queue_limit;
 use crate::run::call::Call;
 use crate::run::engine::Engine;
+use crate::run::pools::Pools;
 use crate::run::reported::Reported;
 use crate::run::spans::{CallSpans, Sites, quota_updated};
 use crate::run::tokens::Learnt;
@@ -32,13 +33,21 @@ use crate::run::tokens::Learnt;
 const MOST_POLICIES: usize = 16;
 
 /// A capacity pool: what shares one quota. Cheap to clone; clones are the same pool.
+///
+/// A handle holds the engine: calls through it go on when the last [`Forbear`](crate::Forbear) is gone. No look-up is made per
+/// call, so keep one beside the client it belongs to.
 #[derive(Clone)]
 pub struct Pool {
     pub(super) shared: Arc<Shared>,
+    /// Kept as long as there are handles.
+    pub(super) _pools: Arc<Pools>,
 }
 
 impl Pool {
     /// A call under this policy. Nothing happens before [`Call::run`].
+    ///
+    /// A call is one piece of work, whatever it takes: any number of attempts, waits and turns at the gate, bounded by the policy's
+    /// deadline. The policy is borrowed, and may be another for each call.
     pub fn call<'a>(&'a self, policy: &'a Policy) -> Call<'a> {
         Call::new(self, policy)
     }
@@ -59,7 +68,7 @@ impl std::fmt::Debug for Pool {
 /// A [`Pool`] in the making.
 #[must_use = "a pool is made by `build`"]
 pub struct PoolBuilder {
-    engine: Arc<Engine>,
+    pools: Arc<Pools>,
     table: Table,
     path: Vec<String>,
     limits: Vec<Limit>,
@@ -69,11 +78,30 @@ pub struct PoolBuilder {
 }
 
 impl PoolBuilder {
-    pub(super) fn new(engine: Arc<Engine>, table: Table, path: Vec<String>) -> Self {
-        Self { engine, table, path, limits: Vec::new(), server: None, queue_limit: None, cold_start: false }
+    /// A pool without a limit of its own; nothing is checked before [`PoolBuilder::build`].
+    pub(super) fn new(pools: Arc<Pools>, table: Table, path: Vec<String>) -> Self {
+        Self { pools, table, path, limits: Vec::new(), server: None, queue_limit: None, cold_start: false }
     }
 
     /// A quota the pool is known to have. What headers say beats it.
+    ///
+    /// May be told several times, once for each thing that is counted. It matters for providers that do not tell their limits in
+    /// headers, for the first seconds after a start, and for what the metrics say of demand against supply. Give what the whole pool
+    /// is granted, also where several processes share it.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use forbear::{Forbear, Limit, provider};
+    /// # use forbear::core::signal::Dimension;
+    /// # let forbear = Forbear::builder().build()?;
+    /// let pool = forbear
+    ///     .pool(provider::mistral(), ["ours", "large"])
+    ///     .limit(Limit::requests_per_minute(300))
+    ///     .limit(Limit::per(Dimension::Tokens, 2_000_000, Duration::from_secs(60)))
+    ///     .build()?;
+    /// # let _ = pool;
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
     pub fn limit(mut self, limit: Limit) -> Self {
         self.limits.push(limit);
         self
@@ -125,6 +153,14 @@ impl PoolBuilder {
     /// # Errors
     /// A path without names, deeper than 8, or with an empty name; a table whose id is no plain label; a limit or a queue
     /// limit outside its range; a server that is no bare host name.
+    ///
+    /// ```
+    /// # use forbear::{Forbear, provider};
+    /// # let forbear = Forbear::builder().build()?;
+    /// let refused = forbear.pool(provider::openai(), [""]).build().unwrap_err();
+    /// assert!(refused.to_string().starts_with("pool.path"));
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
     pub fn build(self) -> Result<Pool, InvalidSetting> {
         within("pool.path (names)", self.path.len(), 1..=DEEPEST, "1 to 8 names")?;
         if self.path.iter().any(String::is_empty) {
@@ -142,20 +178,7 @@ impl PoolBuilder {
             check_queue_limit("pool.queue_limit", most)?;
         }
 
-        let mut registry = self.engine.registry();
-        let key = (self.table.id, self.path);
-        let known = registry.pools.get(&key).and_then(Weak::upgrade);
-        let shared = match known {
-            Some(shared) => shared,
-            None => {
-                let node = self.engine.node(&mut registry, &self.table, &key.1);
-                let shared = Arc::new(Shared::new(&self.engine, self.table, &key.1, node));
-                registry.pools.retain(|_, pool| pool.strong_count() > 0);
-                registry.pools.insert(key, Arc::downgrade(&shared));
-                shared
-            }
-        };
-        drop(registry);
+        let shared = self.pools.find_or_make(self.table, self.path.into());
         if let Some(server) = server {
             shared.about.server.get_or_init(|| server);
         }
@@ -166,10 +189,10 @@ impl PoolBuilder {
             shared.board().configured = self.limits;
             shared.tell_gate_the_limit(shared.level(None));
         }
-        if self.cold_start && shared.gated {
+        if self.cold_start && shared.engine.trunk.has_gate() {
             shared.node.start_cold(shared.clock.now());
         }
-        Ok(Pool { shared })
+        Ok(Pool { shared, _pools: self.pools })
     }
 }
 
@@ -178,9 +201,8 @@ pub(super) struct Shared {
     pub(super) engine: Arc<Engine>,
     pub(super) table: Table,
     pub(super) node: Arc<Node>,
-    depth: usize,
-    /// Whether a gate holds calls back.
-    pub(super) gated: bool,
+    /// Its names, widest first, as the application gave them.
+    pub(super) path: Arc<[String]>,
     /// Whether anybody needs the numbers of calls and requests: gate, budget or sink.
     pub(super) counted: bool,
     /// Whether a sink listens.
@@ -194,7 +216,8 @@ pub(super) struct Shared {
     pub(super) reported: Reported,
     /// Calls that sleep between two attempts.
     sleeping: AtomicU32,
-    policies: [OnceLock<Policy>; MOST_POLICIES],
+    /// The policies seen, where a sink shows them.
+    policies: OnceLock<Box<[OnceLock<Policy>; MOST_POLICIES]>>,
     pub(super) about: About,
     /// Counts calls that no pacing could serve, where that was asked for.
     shadow: Option<Mutex<ShadowPacer>>,
@@ -203,16 +226,16 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    fn new(engine: &Arc<Engine>, table: Table, path: &[String], node: Arc<Node>) -> Self {
+    /// What the handles of a new pool share; `node` is the last level of its path.
+    pub(super) fn new(engine: &Arc<Engine>, table: Table, path: &Arc<[String]>, node: Arc<Node>) -> Self {
         let clock = engine.trunk.clock;
         Self {
             table,
-            depth: path.len(),
+            path: Arc::clone(path),
             about: About::new(&table, path, engine.attempts_are_clients),
             sites: Sites::default(),
             shadow: engine.shadow_pacer.then(|| Mutex::new(ShadowPacer::new(engine.replicas.unwrap_or(1)))),
-            gated: engine.trunk.is_gated(),
-            counted: engine.trunk.is_gated() || engine.budget.is_some() || node.is_heard(),
+            counted: engine.trunk.has_gate() || engine.budget.is_some() || node.is_heard(),
             is_heard: node.is_heard(),
             clock,
             budget: engine.budget.map(|settings| Mutex::new(Budget::new(settings, clock.now()))),
@@ -220,19 +243,26 @@ impl Shared {
             learnt: Learnt::default(),
             reported: Reported::default(),
             sleeping: AtomicU32::new(0),
-            policies: [const { OnceLock::new() }; MOST_POLICIES],
+            policies: OnceLock::new(),
             node,
             engine: Arc::clone(engine),
         }
     }
 
+    /// The engine's clock. A copy of it: a call looks at it at least once, and should not go a long way for that.
     #[inline]
     pub(super) fn clock(&self) -> &Clock {
         &self.clock
     }
 
+    /// The engine's dice, which all its pools roll.
     pub(super) fn dice(&self) -> &SharedDice {
         &self.engine.trunk.dice
+    }
+
+    /// Whether throttles hold calls back now.
+    pub(super) fn is_gated(&self) -> bool {
+        self.engine.trunk.is_gated()
     }
 
     /// What an observation made now means to the provider. What it says of quotas is noted.
@@ -241,7 +271,8 @@ impl Shared {
         if observation.is_bare() { self.table.read_bare(observation) } else { self.read_all(observation).0 }
     }
 
-    /// [`Shared::read`] of an observation that shows more than a status; also the tokens a success says were used.
+    /// Reads an answer with headers or a body, and notes what it says of quotas: on the board for gauges, with the gate for
+    /// its pace. A success also says how many tokens were used.
     pub(super) fn read_all(&self, observation: &Observation<'_>) -> (Signal, Usage) {
         let reading = self.table.read_at(observation, &|| self.clock().wall());
         if !reading.quotas.is_empty() {
@@ -252,7 +283,7 @@ impl Shared {
 
     /// The level (0 = widest) of this pool's path that a limit of `scope` shuts.
     pub(super) fn level(&self, scope: Option<Scope>) -> usize {
-        path::level(self.table.scopes, self.depth, scope)
+        path::level(self.table.scopes, self.path.len(), scope)
     }
 
     /// Builds an event only if somebody listens.
@@ -292,6 +323,7 @@ impl Shared {
             .is_none_or(|budget| budget.lock().unwrap_or_else(PoisonError::into_inner).withdraw(self.node.calls(), now))
     }
 
+    /// What is known of the quotas, locked.
     pub(super) fn board(&self) -> MutexGuard<'_, QuotaBoard> {
         self.quotas.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -334,7 +366,8 @@ impl Shared {
 
     /// Remembers a policy so that its parameters can be shown; the seventeenth and later are not.
     fn remember(&self, policy: &Policy) {
-        for slot in &self.policies {
+        let policies = self.policies.get_or_init(|| Box::new([const { OnceLock::new() }; MOST_POLICIES]));
+        for slot in policies.iter() {
             let first = || {
                 let _ = self.engine.policies.index(policy.name());
                 policy.clone()
@@ -349,7 +382,7 @@ impl Shared {
 
     /// The policies seen so far.
     pub(super) fn policies(&self) -> impl Iterator<Item = &Policy> {
-        self.policies.iter().map_while(OnceLock::get)
+        self.policies.get().into_iter().flat_map(|policies| policies.iter().map_while(OnceLock::get))
     }
 
     /// How long the pool is shut from now, if it is.
@@ -371,6 +404,7 @@ impl Shared {
         }
     }
 
+    /// Calls that sleep between two attempts, where somebody listens; else nobody counts them.
     pub(super) fn sleeping(&self) -> u32 {
         self.sleeping.load(Ordering::Relaxed)
     }

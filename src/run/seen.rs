@@ -1,4 +1,7 @@
 //! What the head of an answer said before its body was read.
+//!
+//! The status and `retry-after` are there at once; the body that names the limit may take seconds or never come. A caller who
+//! loses patience meanwhile drops the call, and with it what everybody else in the pool should know. This guard tells it.
 
 use crate::core::moment::Moment;
 use crate::core::signal::Signal;
@@ -26,7 +29,7 @@ impl Drop for Seen<'_, '_> {
     fn drop(&mut self) {
         if let Some(permit) = self.permit.take()
             && self.signal.is_throttle()
-            && self.shared.gated
+            && self.shared.is_gated()
         {
             let now = self.shared.clock().now();
             permit.throttled(self.shared.level(self.signal.scope), &self.signal, self.sent_at, now);

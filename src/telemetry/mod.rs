@@ -2,7 +2,7 @@
 //!
 //! | | the sink | what reads it |
 //! |---|---|---|
-//! | [`meters`] | the `metrics` facade, under final Prometheus names | any recorder the application installs |
+//! | [`meters()`] | the `metrics` facade, under final Prometheus names | any recorder the application installs |
 //! | `prometheus::install` (feature `prometheus`) | the same, with a recorder | a scrape of its `/metrics` |
 //! | `instruments` (feature `otlp`) | OpenTelemetry's metrics API, under dotted names | any SDK the application sets up |
 //! | `otlp::install` (feature `otlp`) | the same, with an SDK | a collector it pushes to, traces included |

@@ -68,6 +68,13 @@ pub enum Told {
 }
 
 /// A row: a field and what it means.
+///
+/// ```
+/// use forbear::core::rule::field::{Field, Told};
+/// // Where an error's words for people stand.
+/// const TEXT: Field = Field::new("body.error.message", Told::Text);
+/// assert_eq!(TEXT.path, "body.error.message");
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Field {

@@ -87,6 +87,14 @@ pub enum AxisRole {
 }
 
 /// One axis of a provider's limits: what several headers together describe.
+///
+/// ```
+/// use forbear::core::rule::header::Axis;
+/// use forbear::core::signal::{Dimension, QuotaWindow};
+/// use forbear::Scope;
+/// const PROJECT: Axis = Axis::new("project tokens", Dimension::Tokens, QuotaWindow::Minute).at(Scope::Project);
+/// assert_eq!(PROJECT.scope, Some(Scope::Project));
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Axis {

@@ -79,7 +79,7 @@ impl<'a> Fields<'a> {
 pub(super) fn from_base64(text: &[u8]) -> Option<Vec<u8>> {
     let padding = text.iter().rev().take_while(|byte| **byte == b'=').count();
     let digits = &text[..text.len() - padding];
-    let is_padded_right = padding == 0 || padding <= 2 && text.len() % 4 == 0;
+    let is_padded_right = padding == 0 || padding <= 2 && text.len().is_multiple_of(4);
     if !is_padded_right || digits.len() % 4 == 1 || digits.len() / 4 * 3 > BODY_EXCERPT_BYTES {
         return None;
     }

@@ -60,7 +60,7 @@ impl<'a> Going<'a> {
         if shared.is_heard || CallSpans::LOG {
             self.tell_failure(now, began);
         }
-        if shared.gated {
+        if shared.is_gated() {
             self.report(began, now);
         }
         self.permit = None;
@@ -71,7 +71,7 @@ impl<'a> Going<'a> {
         let decision = if only_one {
             core.end_only_attempt(policy, now, &mut dice)
         } else {
-            core.end_failed(policy, shared.gated, now, &mut dice, &mut || shared.withdraw(now))
+            core.end_failed(policy, shared.is_gated(), now, &mut dice, &mut || shared.withdraw(now))
         };
         match decision {
             Decision::Again(ref wait) => {

@@ -69,7 +69,7 @@ pub(super) fn give_up(whose: Whose<'_>, give_up: &GiveUp, attempts: u32) {
 }
 
 /// Logs that a pool, or a level above one, changed its state: shut at INFO, at WARN where nothing but a person or the next
-/// day reopens it; reopened at INFO. Other events are none of a pool's state and are not logged.
+/// day reopens it; reopened at INFO; what an operator did at WARN. Other events are none of a pool's state and are not logged.
 pub(in crate::run) fn transition(pool: &PoolLabels, event: &Event<'_>) {
     macro_rules! shut {
         ($level:ident, $class:expr, $told:expr, $shut_for:expr) => {
@@ -99,6 +99,16 @@ pub(in crate::run) fn transition(pool: &PoolLabels, event: &Event<'_>) {
             pool = &*pool.pool,
             state = state.as_str(),
             "{}", if state == GateState::Paced { "reopened, calls pass one by one" } else { "calls pass freely" }
+        ),
+        Event::GateOperated { action, reason } => tracing::event!(
+            name: "forbear.gate.operated",
+            target: "forbear",
+            Level::WARN,
+            provider = pool.provider,
+            pool = &*pool.pool,
+            action = action.as_str(),
+            reason,
+            "an operator's hand on the gate"
         ),
         _ => {}
     }

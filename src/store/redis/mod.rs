@@ -1,7 +1,7 @@
 //! A store on Redis or Valkey.
 //!
-//! Two connections and two tasks a process, whatever the number of pools: the [courier](courier) carries reports and reads
-//! what may have been missed, the [listener](listener) hears news. Neither is ever waited for by a call.
+//! Two connections and two tasks a process, whatever the number of pools: the [courier] carries reports and reads
+//! what may have been missed, the [listener] hears news. Neither is ever waited for by a call.
 
 mod ask;
 mod breaker;

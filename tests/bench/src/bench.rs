@@ -48,6 +48,17 @@ pub enum Target {
         /// The largest ratio that passes.
         at_most: f64,
     },
+    /// What a row takes more than the row `beyond`, at most this many times what `floor` takes more than `bare`.
+    Added {
+        /// The same without what is measured.
+        beyond: &'static str,
+        /// What is measured, done by hand.
+        floor: &'static str,
+        /// The same without it.
+        bare: &'static str,
+        /// The largest ratio that passes.
+        at_most: f64,
+    },
     /// No heap allocation.
     NoAllocation,
     /// At most this many heap allocations a call, once warm.
@@ -177,6 +188,11 @@ fn allocations_per_call(row: &mut Row<'_>) -> f64 {
 #[must_use]
 pub fn thread_cpu_time() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).expect("every Unix this runs on has the clock").into()
+}
+
+/// The CPU time all threads of this process have spent so far.
+pub(crate) fn process_cpu_time() -> Duration {
+    clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).expect("every Unix this runs on has the clock").into()
 }
 
 /// A runtime as a call sees it in a service: one thread, so that its CPU time is all there is to measure.

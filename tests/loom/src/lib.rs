@@ -17,6 +17,6 @@ mod models;
 
 /// What `src/gate/sync.rs` is in the engine.
 mod sync {
-    pub(super) use loom::sync::atomic::{AtomicU64, Ordering};
+    pub(super) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
     pub(super) use loom::sync::{Mutex, MutexGuard};
 }

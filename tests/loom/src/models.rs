@@ -179,7 +179,7 @@ fn two_streams_that_begin_and_end_together_leave_nothing_behind() {
         let first = thread::spawn(streaming(&flow));
         streaming(&flow)();
         first.join().expect("no panic");
-        assert_eq!((flow.in_flight(), flow.let_go()), (0, 2));
+        assert_eq!((flow.in_flight(), flow.numbers()), (0, 2));
     });
 }
 
@@ -187,11 +187,15 @@ fn two_streams_that_begin_and_end_together_leave_nothing_behind() {
 fn no_two_requests_under_way_have_the_same_number() {
     explore(|| {
         let flow = Arc::new(Flow::new());
-        let other = {
+        let passing = || {
             let flow = Arc::clone(&flow);
-            thread::spawn(move || flow.pass().expect("it flows"))
+            // Turned away, it asks and is let in.
+            thread::spawn(move || flow.pass().unwrap_or_else(|_| flow.enter()))
         };
-        let mine = flow.pass().expect("it flows");
-        assert_ne!(mine, other.join().expect("no panic"));
+        let (first, second) = (passing(), passing());
+        flow.bar();
+        let numbers = [flow.enter(), first.join().expect("no panic"), second.join().expect("no panic")];
+        assert!(numbers[0] != numbers[1] && numbers[1] != numbers[2] && numbers[0] != numbers[2], "{numbers:?}");
+        assert_eq!(flow.in_flight(), 3);
     });
 }

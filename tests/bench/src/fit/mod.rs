@@ -2,6 +2,11 @@
 //!
 //! Both by simulation with the engine itself. The cases come from a seed; which ones they are says the heading that the
 //! command prints. A subset runs as a test of the crate.
+#![allow(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "the benchmark's own binary is all that uses them"
+)]
 
 pub mod cases;
 pub mod predicted;

@@ -1,0 +1,130 @@
+//! What an operator may ask of gates, and do to them.
+
+use std::time::Duration;
+
+use crate::core::setting::{InvalidSetting, within};
+use crate::event::Event;
+use crate::event::words::OperatorAction;
+use crate::run::engine::Forbear;
+use crate::run::pool::Pool;
+use crate::run::snapshot::PoolSnapshot;
+
+/// The longest reason that is kept, in characters.
+const LONGEST_REASON: usize = 200;
+
+/// What a person does to one pool. Each is told as an event, with the reason, and logged at WARN.
+impl Pool {
+    /// The pool as it is now.
+    ///
+    /// ```
+    /// # use forbear::{Forbear, GateState, provider};
+    /// # let forbear = Forbear::builder().build()?;
+    /// let pool = forbear.pool(provider::openai(), ["prod", "gpt"]).build()?;
+    /// let now = pool.snapshot();
+    /// assert_eq!((now.state, now.waiting, now.in_flight), (GateState::Flowing, 0, 0));
+    /// assert_eq!(now.to_string(), "openai prod/gpt: flowing, 0 waiting, 0 in flight");
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
+    #[must_use]
+    pub fn snapshot(&self) -> PoolSnapshot {
+        PoolSnapshot::of(&self.shared)
+    }
+
+    /// Shuts the pool, and every pool below it, for 1 ms to 365 days, whatever the provider says: for maintenance, or to
+    /// leave a quota to somebody else. Attempts in flight go on. No probe goes through. A second one takes the place of the
+    /// first; when it ends, calls come back one after another. A call that cannot wait so long is refused
+    /// ([`Refusal::ByHand`](crate::Refusal::ByHand)).
+    ///
+    /// It holds in this process only. Of the reason 200 characters are kept, on one line.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use forbear::{Forbear, GateState, provider};
+    /// # let forbear = Forbear::builder().build()?;
+    /// # let pool = forbear.pool(provider::openai(), ["prod", "gpt"]).build()?;
+    /// pool.shut(Duration::from_secs(3_600), "the nightly export needs the quota")?;
+    /// assert_eq!(pool.snapshot().state, GateState::Shut);
+    /// assert!(pool.reopen("the export is done"));
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A time outside its range; the engine was built without a gate, or an operator turned it off.
+    pub fn shut(&self, for_how_long: Duration, reason: &str) -> Result<(), InvalidSetting> {
+        let (shortest, longest) = (Duration::from_millis(1), Duration::from_secs(365 * 86_400));
+        within("pool.shut (time)", for_how_long, shortest..=longest, "1ms to 365 days")?;
+        if !self.shared.is_gated() {
+            return Err(InvalidSetting::new("pool.shut (gate)", "off", "a gate that is on"));
+        }
+        let now = self.shared.clock().now();
+        self.shared.node.shut_by_hand(now.after(for_how_long), &kept(reason), now);
+        Ok(())
+    }
+
+    /// Reopens the pool, whoever shut it, provider or operator: calls come back one after another. Whether it was shut.
+    ///
+    /// It reopens this very level. One above it, which holds this pool too, is a pool of its own, with fewer names; the
+    /// [snapshot](Pool::snapshot) names the level that is shut. A provider that still throttles shuts it again.
+    pub fn reopen(&self, reason: &str) -> bool {
+        self.shared.node.reopen_by_hand(&kept(reason), self.shared.clock().now())
+    }
+}
+
+/// What a person does to all gates of the process.
+impl Forbear {
+    /// Every pool there is, as it is now: by provider, then by name.
+    ///
+    /// ```
+    /// # use forbear::{Forbear, provider};
+    /// # let forbear = Forbear::builder().build()?;
+    /// # let pool = forbear.pool(provider::openai(), ["prod", "gpt"]).build()?;
+    /// for pool in forbear.pools() {
+    ///     println!("{pool}");
+    /// }
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
+    #[must_use]
+    pub fn pools(&self) -> Vec<PoolSnapshot> {
+        let mut pools: Vec<_> = self.pools.all().iter().map(|pool| PoolSnapshot::of(pool)).collect();
+        pools.sort_by(|a, b| (a.provider, &a.path).cmp(&(b.provider, &b.path)));
+        pools
+    }
+
+    /// Turns the gate off at run time: who waits passes now, and each call waits by itself from now on, as with
+    /// [`Gate::off`](crate::Gate::off). What gates knew is kept. Whether that changed anything: not where there is no gate.
+    ///
+    /// The same without a build, at the next start: `FORBEAR_GATE=off`.
+    ///
+    /// ```
+    /// # use forbear::Forbear;
+    /// # let forbear = Forbear::builder().build()?;
+    /// assert!(forbear.turn_gate_off("it holds calls that would pass"));
+    /// assert!(forbear.turn_gate_on("found and mended"));
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
+    pub fn turn_gate_off(&self, reason: &str) -> bool {
+        self.switch(false, reason)
+    }
+
+    /// Turns the gate on again after [`Forbear::turn_gate_off`]: pools are as shut as they were, if that is not over.
+    pub fn turn_gate_on(&self, reason: &str) -> bool {
+        self.switch(true, reason)
+    }
+
+    fn switch(&self, on: bool, reason: &str) -> bool {
+        let engine = &self.pools.engine;
+        let mut changed = false;
+        let levels = self.pools.levels_after(|| changed = engine.trunk.switch(on));
+        if changed {
+            let action = if on { OperatorAction::SwitchedOn } else { OperatorAction::SwitchedOff };
+            engine.tell_process(engine.trunk.clock.now(), &Event::GateOperated { action, reason: &kept(reason) });
+            levels.iter().for_each(|level| level.switched());
+        }
+        changed
+    }
+}
+
+/// What is kept of a reason: one line, not longer than a log line should be.
+fn kept(reason: &str) -> String {
+    reason.chars().take(LONGEST_REASON).map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
