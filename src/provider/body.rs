@@ -186,7 +186,7 @@ impl Walk<'_> {
                 let start = self.facts.len();
                 while reader.element(first)? {
                     first = false;
-                    if self.facts.is_error() {
+                    if self.facts.is_error_since(start) {
                         reader.skip()?;
                     } else {
                         self.facts.truncate(start);

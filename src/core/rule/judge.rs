@@ -94,7 +94,7 @@ pub(crate) fn judge(table: &Table, http_status: u16, seen: &Seen, facts: &Facts)
     }
     let beside = Beside { verdict: seen.verdict(), larger_than_limit, nothing_granted };
     let judgement = conclude(status, (class, token_kind, named), &state, beside);
-    Judgement { names_a_day: told.claims.names_a_day(), ..judgement }
+    Judgement { names_a_day: class == LimitClass::Daily && told.claims.names_a_day(), ..judgement }
 }
 
 /// [`judge`] for an answer of which nothing is known but its status, an error: only rules that ask for nothing else hold.
