@@ -171,7 +171,7 @@ impl Table {
         };
         let may_fail = http >= 400 || (200..300).contains(&http);
         let has_text = may_fail && (observation.body.is_some() || observation.message.is_some());
-        let mut seen = Seen::NOTHING;
+        let mut seen = Seen::nothing();
         if let Some(map) = observation.headers {
             let asked = Asked { table: self.rules, user: self.user_rules, body: has_text };
             let is_asked = http >= 400 || has_text || may_fail && self.headers.tells_status;
@@ -198,7 +198,7 @@ impl Table {
         }
         if observation.in_stream || status < 400 && (seen.stream || facts.in_stream) {
             // These headers were sent before the error and say nothing of it.
-            seen = Seen::NOTHING;
+            seen = Seen::nothing();
             sent.set(None);
         }
         let judgement = judge(self, status, &seen, &facts);

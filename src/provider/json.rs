@@ -308,24 +308,16 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Where the first quote, backslash or control character stands from `at` on. Eight bytes are looked at together, after
-/// the first eight sixteen: most strings are short, and the long ones are what takes time.
+/// Where the first quote, backslash or control character stands from `at` on. Eight bytes are looked at together.
 #[inline]
 fn plain_to(bytes: &[u8], mut at: usize) -> usize {
-    let mut rest = &bytes[at..];
+    let mut rest = bytes.get(at..).unwrap_or_default();
     while let Some((eight, after)) = rest.split_first_chunk() {
         let found = special(u64::from_le_bytes(*eight));
         if found != 0 {
             return at + found.trailing_zeros() as usize / 8;
         }
         (rest, at) = (after, at + 8);
-        while let Some((sixteen, after)) = rest.split_first_chunk::<16>() {
-            // Without a way out in its middle, so that it becomes a few instructions.
-            if sixteen.iter().fold(false, |found, byte| found | matches!(byte, b'"' | b'\\' | ..b' ')) {
-                break;
-            }
-            (rest, at) = (after, at + 16);
-        }
     }
     at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..b' ')).unwrap_or(rest.len())
 }

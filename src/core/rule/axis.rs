@@ -67,7 +67,9 @@ impl AxisSeen {
 
     /// Reads the same where nothing else told it.
     pub(super) fn read_later_reset(&mut self, value: Option<When>, row: u8) {
-        if self.reset_row == 0 && let Some(when) = value {
+        if self.reset_row == 0
+            && let Some(when) = value
+        {
             (self.reset, self.reset_row) = (when, row + 1);
         }
     }

@@ -207,7 +207,9 @@ impl Facts {
         };
         self.iter().filter_map(move |entry| match entry.fact {
             Fact::Wait(when) => match told(entry) {
-                Told::Reset(axis, _) if spent(&axis) && is_first(&axis, entry.row) => Some((axis, when, fields.rows[usize::from(entry.row)].path)),
+                Told::Reset(axis, _) if spent(&axis) && is_first(&axis, entry.row) => {
+                    Some((axis, when, fields.rows[usize::from(entry.row)].path))
+                }
                 _ => None,
             },
             _ => None,

@@ -151,12 +151,8 @@ impl Fields {
             itself: false,
             elements: false,
         };
-        let mut fields = Self {
-            rows: [&NO_FIELD; FIELDS],
-            next_row: [NOTHING; FIELDS],
-            nodes: [NO_NODE; NODES],
-            keys: Keys::new(),
-        };
+        let mut fields =
+            Self { rows: [&NO_FIELD; FIELDS], next_row: [NOTHING; FIELDS], nodes: [NO_NODE; NODES], keys: Keys::new() };
         let (mut list, mut count, mut nodes) = (0, 0, 1);
         while list < lists.len() {
             let mut row = 0;

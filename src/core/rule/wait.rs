@@ -32,7 +32,8 @@ pub(crate) fn stated(
         return Some(in_header(told));
     }
     if facts.is_empty() {
-        return reset_of_exhausted(table, seen, facts, judgement, now).or_else(|| listed(seen, false, now));
+        let of_axes = reset_of_exhausted(table, seen, facts, judgement, now);
+        return if seen.lists_nothing() { of_axes } else { of_axes.or_else(|| listed(seen, false, now)) };
     }
     let in_text = || longest(prose(table, facts).map(in_body));
     let daily_in_text_alone = judgement.names_a_day && !describes_a_day(table, seen, judgement.token_kind);
@@ -92,9 +93,13 @@ fn reset_of_exhausted(
         let (when, row) = seen.axes[slot].reset().filter(|_| counts)?;
         Some(StatedDelay::new(when.from(now), Part::Header, table.headers.rows[usize::from(row)].name))
     });
+    let of_axes = longest(axes);
+    if facts.is_empty() && seen.lists_nothing() {
+        return of_axes;
+    }
     let repeated =
         facts.spent_resets(table.fields).map(|(_, when, place)| StatedDelay::new(when.from(now), Part::Body, place));
-    longest(axes.chain(listed(seen, true, now)).chain(repeated))
+    longest(of_axes.into_iter().chain(listed(seen, true, now)).chain(repeated))
 }
 
 /// Whether the answer named the limit this axis describes.
