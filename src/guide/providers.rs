@@ -192,6 +192,14 @@ mod tests {
             let section = section.unwrap_or_else(|| panic!("{} has no paragraph", table.id));
             let start = section.lines().nth(2).unwrap_or_default();
             assert!(start.contains(&format!("<{}>", table.page)), "{}: its page is {}", table.id, table.page);
+            let words = section.replace("\n//! ", " ");
+            let levels = words
+                .split_once("Levels: ")
+                .or_else(|| words.split_once("Level: "))
+                .map(|(_, after)| after.split(['.', ';', '\n']).next().unwrap_or_default().split(", ").count());
+            assert_eq!(levels, Some(table.scopes.len()), "{}: {:?}", table.id, table.scopes);
+            let never_waits = words.contains("No wait is ever stated") || words.contains("no wait is stated");
+            assert!(!never_waits || table.states_delay.is_none(), "{}: it states waits", table.id);
         }
     }
 }
