@@ -159,6 +159,13 @@
 //! <https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/>. The same, for servers that send `RateLimit`,
 //! `RateLimit-Policy` and problem details: they are expected to, so a throttle without them is counted as unreadable.
 //!
+//! # Any gRPC service (`grpc`)
+//!
+//! <https://grpc.io/docs/guides/status-codes/>. Levels: account, project, endpoint. The status stands in a trailer beside
+//! HTTP's 200: `RESOURCE_EXHAUSTED` is a limit, `UNAVAILABLE` a service short of capacity. Wait and limit stand in the
+//! details (`RetryInfo`, `QuotaFailure`, `ErrorInfo`), where the service sends any; `grpc-retry-pushback-ms` states a wait,
+//! too, or forbids the retry.
+//!
 //! # A provider of your own
 //!
 //! A table is a constant of the same shape. Most need scopes and a rule or two on top of the generic one:
