@@ -80,7 +80,7 @@
 //!
 //! # DeepSeek (`deepseek`)
 //!
-//! <https://api-docs.deepseek.com/quick_start/rate_limit>. One level: the account. Its only limit is the number of requests
+//! <https://api-docs.deepseek.com/quick_start/rate_limit>. Levels: account. Its only limit is the number of requests
 //! in flight. Under load it sends empty lines or `: keep-alive` comments before the answer: that is waiting, not an error.
 //!
 //! # OpenRouter (`openrouter`)
@@ -156,7 +156,7 @@
 //!
 //! # Any HTTP API with the IETF fields (`generic-ietf`)
 //!
-//! <https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/>. The same, for servers that send `RateLimit`,
+//! <https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/>. Levels: account, key, endpoint. The same, for servers that send `RateLimit`,
 //! `RateLimit-Policy` and problem details: they are expected to, so a throttle without them is counted as unreadable.
 //!
 //! # Any gRPC service (`grpc`)
