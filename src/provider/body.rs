@@ -1,7 +1,7 @@
 //! Bodies: JSON read without building a tree, event streams, plain text.
 //!
 //! A body is walked once; only the fields of the table are looked at, and what they say is kept as [facts](Facts), never as
-//! text. Bounds: 64 KiB, the JSON reader's 1,024 levels of nesting, two levels of JSON inside a string. A malformed document is
+//! text. Bounds: 64 KiB, the JSON reader's 1,024 levels of nesting, four levels of JSON inside a string. A malformed document is
 //! read as text.
 
 use http::HeaderMap;

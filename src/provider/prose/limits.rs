@@ -76,12 +76,12 @@ impl LimitReader {
                 self.per = Some(leading_decimal(&text[word.start..]).map(|(n, _)| n.whole))
             }
             Term::Window(span) => match (per, &mut self.unit) {
-                (Some(count), _) => self.heard_long_or_window(of_length(count, span, word)),
+                (Some(count), _) => self.heard_window_of(of_length(count, span, word), count.is_some()),
                 // "audio seconds per hour": these seconds are what is counted.
                 (None, Some((Unit::Other, at))) => *at = self.words,
                 (None, _) => {}
             },
-            Term::Adverb(span) => self.heard_window(span),
+            Term::Adverb(span) => self.heard_window(span, 2),
             // Not in the middle of a word: `10KTPM-200RPM` is the name of a model's alias.
             Term::Both(unit, span) if word.starts_word => self.claim(unit, span),
             Term::Limit => self.heard_limit(),
@@ -95,7 +95,7 @@ impl LimitReader {
             // "per 60s": the unit is a letter of its own.
             Term::Other if per.flatten().is_some() => {
                 if let Some(seconds) = short_unit(word, per.flatten()) {
-                    self.heard_long_or_window(of_seconds(seconds));
+                    self.heard_window_of(of_seconds(seconds), true);
                 }
             }
             Term::LongWindow => self.unit = None,
@@ -135,16 +135,17 @@ impl LimitReader {
         self.chain = false;
     }
 
-    /// A window, unless it is longer than a day: those are a plan's.
-    fn heard_long_or_window(&mut self, span: Option<Span>) {
+    /// A window after "per", unless it is longer than a day: those are a plan's. `counted`: with a number before it.
+    fn heard_window_of(&mut self, span: Option<Span>, counted: bool) {
         match span {
-            Some(span) => self.heard_window(span),
+            Some(span) => self.heard_window(span, 2 + u32::from(counted)),
             None => self.unit = None,
         }
     }
 
-    fn heard_window(&mut self, span: Span) {
-        match self.unit.filter(|(_, at)| self.chain || self.age(*at) <= 2) {
+    /// A window, which is that of a unit heard at most so many words before.
+    fn heard_window(&mut self, span: Span, before: u32) {
+        match self.unit.filter(|(_, at)| self.chain || self.age(*at) <= before) {
             Some((unit, _)) => {
                 self.claim(unit, span);
                 if let Some((before, _)) = self.joined.take() {
@@ -338,6 +339,9 @@ mod tests {
             ("online_prediction_concurrent_requests_per_base_model", Named::Limit(LimitClass::Concurrency, None)),
             ("Rate limit of 50 per 604800s exceeded", Named::Nothing),
             ("100 requests per 24 hours", DAILY),
+            ("50 tokens per 60 seconds", TOKENS),
+            ("9,000 input tokens/60s", INPUT),
+            ("50 tokens per 86400 seconds", DAILY_TOKENS),
             ("1000 requests per 30 days", Named::Nothing),
         ] {
             assert_eq!(named(text), expected, "{text}");
