@@ -185,12 +185,56 @@ fn opinion(named: Named) -> Option<Opinion> {
     }
 }
 
-/// The limit that exhausted axes and violated policies show; daily beats the rest, and of others that differ none wins.
+/// The limit that exhausted axes and violated policies show together: a day before what passes sooner; of others that differ
+/// nobody can tell which was hit.
 fn exhausted_limit(table: &Table, seen: &Seen, facts: &Facts) -> Option<Limit> {
     let axes = seen.exhausted(table.headers).map(|axis| (axis.class, axis.token_kind));
     let listed = seen.listed_exhausted().chain(facts.violated.iter());
     let listed = listed.map(|quota| (quota.class.unwrap_or(LimitClass::Unknown), quota.token_kind));
-    axes.chain(listed).reduce(longer_lived)
+    let (mut day, mut sooner) = (Exhausted::default(), Exhausted::default());
+    for (class, kind) in axes.chain(listed) {
+        let exhausted = if class == LimitClass::Daily { &mut day } else { &mut sooner };
+        exhausted.add(class, kind);
+    }
+    day.limit().or_else(|| sooner.limit())
+}
+
+/// What is exhausted in windows that live equally long.
+#[derive(Default)]
+struct Exhausted {
+    class: Option<LimitClass>,
+    /// Whether there are several classes.
+    differs: bool,
+    input: bool,
+    output: bool,
+    total: bool,
+    other: bool,
+}
+
+impl Exhausted {
+    fn add(&mut self, class: LimitClass, kind: Option<TokenKind>) {
+        self.differs |= self.class.is_some_and(|known| known != class);
+        self.class = Some(class);
+        match kind {
+            Some(TokenKind::Input) => self.input = true,
+            Some(TokenKind::Output) => self.output = true,
+            Some(TokenKind::Total) => self.total = true,
+            None => self.other = true,
+        }
+    }
+
+    /// Two sides of the tokens are the total. The axis of both sides mirrors the one that is nearest to its end: beside one
+    /// side it is that side.
+    fn limit(&self) -> Option<Limit> {
+        let kind = match (self.other, self.input, self.output, self.total) {
+            (false, true, false, _) => Some(TokenKind::Input),
+            (false, false, true, _) => Some(TokenKind::Output),
+            (false, true, true, _) | (false, false, false, true) => Some(TokenKind::Total),
+            _ => None,
+        };
+        let class = self.class?;
+        Some(if self.differs { (LimitClass::Unknown, None) } else { (class, kind) })
+    }
 }
 
 /// The level of the exhausted axes that count this limit, where all of them name the same one: the tokens of a project
@@ -203,26 +247,6 @@ fn level_of_exhausted(table: &Table, seen: &Seen, (class, kind): Limit) -> Optio
 }
 
 type Limit = (LimitClass, Option<TokenKind>);
-
-/// Of two limits that are used up the one that holds a caller longer: a day before a minute. Two sides of the tokens are the
-/// total, the total beside one side is that side; limits of different kinds are one nobody can tell.
-fn longer_lived(a: Limit, b: Limit) -> Limit {
-    match (a, b) {
-        (a, b) if a == b => a,
-        ((LimitClass::Daily, _), (LimitClass::Daily, _)) => (LimitClass::Daily, None),
-        ((LimitClass::Daily, _), _) => a,
-        (_, (LimitClass::Daily, _)) => b,
-        ((LimitClass::TokenThroughput, a), (LimitClass::TokenThroughput, b)) => {
-            // The axis of both sides mirrors the one that is nearest to its end; two different sides are the total.
-            let kind = match (a, b) {
-                (Some(TokenKind::Total), side) | (side, Some(TokenKind::Total)) => side,
-                _ => Some(TokenKind::Total),
-            };
-            (LimitClass::TokenThroughput, kind)
-        }
-        _ => (LimitClass::Unknown, None),
-    }
-}
 
 /// What headers and body say of retrying, beside the limit.
 #[derive(Default)]
