@@ -142,7 +142,10 @@ fn what_cannot_be_is_refused_by_name() {
         (r#"{"provider": {"rpm": 1}}"#, "provider: unknown field `rpm`"),
         (r#"{"policy": {"base": 1}}"#, "policy: unknown field `base`"),
         (r#"{"callers": {"deadline_s": [{"deadline": 1}]}}"#, "callers.deadline_s[0]: unknown field `deadline`"),
-        (r#"{"callers": {"deadline_s": [{"policy": {"base": 1}}]}}"#, "callers.deadline_s[0].policy: unknown field `base`"),
+        (
+            r#"{"callers": {"deadline_s": [{"policy": {"base": 1}}]}}"#,
+            "callers.deadline_s[0].policy: unknown field `base`",
+        ),
         (r#"{"provider": {"retry_after": {"time": 1}}}"#, "provider.retry_after: unknown field `time`"),
         (r#"{"provider": {"retry_after": "soon"}}"#, "provider.retry_after: unknown retry_after `soon`"),
         (r#"{"limit_configured": {"factor": 1}}"#, "limit_configured: unknown field `factor`"),

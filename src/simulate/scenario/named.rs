@@ -126,6 +126,9 @@ impl Error for Refused {
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
         let given = match unexpected {
+            Unexpected::UnitVariant => {
+                return Self::custom("is a word; allowed: an object that the word names: {\"word\": {}}");
+            }
             Unexpected::Bool(value) => value.to_string(),
             Unexpected::Float(value) => value.to_string(),
             Unexpected::Str(text) => format!("{text:?}"),
@@ -300,6 +303,7 @@ mod tests {
             ("[]", "the scenario is []; allowed: an object"),
             ("{\"policy\": {\"bas\": 1}}", "policy: unknown field `bas`, expected one of `base_s`"),
             (r#"{"callers": {"arrivals": {"poisson": {}, "batch": {}}}}"#, "callers.arrivals is {"),
+            (r#"{"callers": {"arrivals": "poisson"}}"#, "callers.arrivals is a word; allowed: an object that the word"),
             (r#"{"limit_configured": "no"}"#, "limit_configured is \"no\"; allowed: true, false, or an object"),
         ] {
             let refusal = refusal(json);
