@@ -59,6 +59,7 @@ mod objective;
 #[cfg(test)]
 mod play;
 mod prometheus;
+mod promql;
 mod recommend;
 mod rules;
 mod settings;
@@ -75,6 +76,7 @@ pub use evidence::{Blame, Evidence, Load};
 pub(crate) use history::{History, Keeping};
 pub use objective::Objective;
 pub use prometheus::{Enquiry, Question};
+pub use promql::RuleBook;
 pub use recommend::{Recommendation, Retries, Rung};
 pub use settings::{KnownLimit, KnownPolicy, Settings};
 pub(crate) use tally::Tally;
