@@ -24,8 +24,12 @@ pub(crate) const NOTABLE_ERRORS: f64 = 0.01;
 pub(crate) const MOSTLY_UNNAMED: f64 = 0.5;
 /// Below this share of a limit in use it is not that limit which refuses.
 pub(crate) const HARDLY_USED: f64 = 0.3;
+/// Below this horizon load nobody waits for the quota.
+pub(crate) const FAR_FROM_SHORT: f64 = 0.5;
 /// Below this horizon load the quota is surely enough.
 pub(crate) const SURELY_ENOUGH: f64 = 0.8;
+/// Below this share of a limit in use it refuses nobody, however close together calls come.
+pub(crate) const NOT_USED: f64 = 0.15;
 /// Above this share of retries refused again, waiting did not help.
 pub(crate) const OFTEN_AGAIN: f64 = 0.4;
 /// Above this share of refusals after which a stated wait was waited for, the provider can be taken at its word.
@@ -189,11 +193,10 @@ impl Evidence {
 
     /// Whether a limit refuses that was hardly in use, and does not say which it is: then it is none of the caller's.
     pub(crate) fn refuses_without_use(&self) -> bool {
-        self.unnamed > MOSTLY_UNNAMED
-            && self.used_when_throttled.is_some_and(|used| used < HARDLY_USED)
-            && self.horizon_load().is_some_and(|load| load < SURELY_ENOUGH)
-            && self.firsts_throttled < HARDLY_USED
-            && self.retries_throttled > OFTEN_AGAIN
+        let (Some(used), Some(load)) = (self.used_when_throttled, self.horizon_load()) else { return false };
+        let again = self.firsts_throttled < HARDLY_USED && self.retries_throttled > OFTEN_AGAIN;
+        let hardly = used < HARDLY_USED && load <= SURELY_ENOUGH && again;
+        self.unnamed > MOSTLY_UNNAMED && (hardly || (used < NOT_USED && load <= FAR_FROM_SHORT))
     }
 
     /// Whether the class of what was refused had to be guessed.

@@ -72,6 +72,7 @@ mod window;
 pub use answer::UnreadableAnswer;
 pub use cause::{Cause, Certainty};
 pub(crate) use chronicle::Chronicle;
+pub(crate) use counts::Counts;
 pub use evidence::{Blame, Evidence, Load};
 pub(crate) use history::{History, Keeping};
 pub use objective::Objective;

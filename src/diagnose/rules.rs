@@ -21,15 +21,11 @@ pub(crate) const MOSTLY: f64 = 0.5;
 /// Up to this share of attempts turned away for want of capacity, other waits ride it out.
 pub(crate) const RIDDEN_OUT: f64 = 0.25;
 /// Above this horizon load the quota is short.
-pub(crate) const SHORT_ABOVE: f64 = 1.03;
+pub(crate) const SHORT_ABOVE: f64 = 1.02;
 /// Above this load of a limit that was only learned it probably is …
-pub(crate) const LIKELY_SHORT_ABOVE: f64 = 0.95;
-/// … if at least this share of the calls fails …
+pub(crate) const LIKELY_SHORT_ABOVE: f64 = 1.0;
+/// … if more than this share of the calls fails.
 pub(crate) const LEAST_FAILING: f64 = 0.05;
-/// … and no more than this, or the load is above [`SURELY_SHORT_ABOVE`].
-pub(crate) const MOST_FAILING: f64 = 0.6;
-/// Above this load of a limit that was only learned it is short, however badly calls are retried.
-pub(crate) const SURELY_SHORT_ABOVE: f64 = 2.0;
 /// Above this share of first attempts throttled no curve helps: it bends only what comes after the first.
 pub(crate) const UNPACED_ABOVE: f64 = 0.27;
 /// Above this share of errors among attempts that met no limit, the provider has something to repair.
@@ -84,15 +80,11 @@ pub(crate) fn cause(seen: &Evidence) -> Cause {
 }
 
 /// Whether more is asked for than can be served in time. Where no limit is known, what was served while something was
-/// refused stands for it; that may be less than the limit, and is where most calls fail and retries crowd each other out.
+/// refused stands for it.
 fn is_short(seen: &Evidence) -> bool {
-    let failing = 1.0 - seen.objective.success();
     match seen.horizon_load() {
         Some(load) => load > SHORT_ABOVE,
-        None => {
-            let doubtful = failing > MOST_FAILING && seen.learned_load < SURELY_SHORT_ABOVE;
-            seen.learned_load > LIKELY_SHORT_ABOVE && failing > LEAST_FAILING && !doubtful
-        }
+        None => seen.learned_load > LIKELY_SHORT_ABOVE && 1.0 - seen.objective.success() > LEAST_FAILING,
     }
 }
 

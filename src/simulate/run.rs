@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use crate::core::moment::Moment;
 use crate::core::setting::{InvalidSetting, within};
+use crate::diagnose::Verdict;
+use crate::simulate::judge::{Judge, Judging};
 use crate::simulate::pacer;
 use crate::simulate::plan::Plan;
 use crate::simulate::plot;
@@ -42,6 +44,7 @@ pub fn simulate(scenario: &Scenario) -> Result<Outcome, InvalidSetting> {
 pub struct Simulation<'a> {
     scenario: &'a Scenario,
     scrape: Option<Scrape>,
+    judging: Option<Judging>,
     plots: bool,
     lists_requests: bool,
 }
@@ -54,6 +57,8 @@ pub struct Run {
     pub outcome: Outcome,
     /// The metrics, if they were asked for; the ideal engine has none.
     pub scraped: Option<Scraped>,
+    /// The verdicts at the times that were asked for, in their order; the ideal engine has none.
+    pub judged: Vec<Verdict>,
     /// The picture, if it was asked for, as SVG.
     pub plot: Option<String>,
     /// Every request of the callers in its order, if that was asked for.
@@ -63,12 +68,18 @@ pub struct Run {
 impl<'a> Simulation<'a> {
     /// A run of this scenario.
     pub const fn of(scenario: &'a Scenario) -> Self {
-        Self { scenario, scrape: None, plots: false, lists_requests: false }
+        Self { scenario, scrape: None, judging: None, plots: false, lists_requests: false }
     }
 
     /// Scrapes the metrics of each replica, every 1 s to 1 h.
     pub const fn scraped(mut self, scrape: Scrape) -> Self {
         self.scrape = Some(scrape);
+        self
+    }
+
+    /// Judges the fleet while it runs, beside the verdict on the whole of the measured time that every outcome has.
+    pub fn judged(mut self, judging: Judging) -> Self {
+        self.judging = Some(judging);
         self
     }
 
@@ -105,29 +116,37 @@ impl<'a> Simulation<'a> {
         if let Some(timeline) = timeline.as_mut().filter(|_| self.lists_requests) {
             timeline.requests = Some(Vec::new());
         }
-        let (outcome, scraped) = match plan.engine {
-            Engine::Pacer => (pacer::pace(&plan, timeline.as_mut())?, None),
+        let (outcome, scraped, judged) = match plan.engine {
+            Engine::Pacer => (pacer::pace(&plan, timeline.as_mut())?, None, Vec::new()),
             Engine::Forbear => self.run_engine(&plan, timeline.as_mut())?,
         };
         let requests = timeline.as_mut().and_then(|timeline| timeline.requests.take());
-        Ok((Run { outcome, scraped, plot: None, requests }, plan, timeline))
+        Ok((Run { outcome, scraped, judged, plot: None, requests }, plan, timeline))
     }
 
     fn run_engine(
         &self,
         plan: &Plan,
         timeline: Option<&mut Timeline>,
-    ) -> Result<(Outcome, Option<Scraped>), InvalidSetting> {
-        let mut fleet = self.scrape.map(|scrape| Fleet::of(plan.callers.replicas, scrape));
+    ) -> Result<(Outcome, Option<Scraped>, Vec<Verdict>), InvalidSetting> {
+        let replicas = plan.callers.replicas;
+        let mut fleet = self.scrape.map(|scrape| Fleet::of(replicas, scrape));
         let ears = fleet.as_ref().map(Fleet::ears).unwrap_or_default();
         let mut world = World::new(plan, Duration::ZERO, ears, timeline)?;
         let mut watch = Watch::over(&mut world, plan);
+        let mut judge = self.judging.as_ref().map(|judging| Judge::new(judging, watch.numbers(), plan));
         loop {
+            let judge_at = judge.as_ref().map_or(Moment::NEVER, Judge::next);
             let scrape_at = fleet.as_ref().map_or(Moment::NEVER, Fleet::next);
-            let at = watch.next().min(scrape_at);
+            let at = watch.next().min(scrape_at).min(judge_at);
             let goes_on = world.advance(at);
             if watch.next() <= at {
                 watch.look(at);
+            }
+            if let Some(judge) = &mut judge
+                && judge_at <= at
+            {
+                judge.look(&world, at, replicas);
             }
             if let Some(fleet) = &mut fleet
                 && (scrape_at <= at || !goes_on)
@@ -138,8 +157,9 @@ impl<'a> Simulation<'a> {
                 break;
             }
         }
-        let verdict = watch.verdict(&world, plan.callers.replicas);
+        let judged = judge.map(|judge| judge.verdicts(&world, replicas)).unwrap_or_default();
+        let verdict = watch.verdict(&world, replicas);
         let outcome = Outcome { verdict: Some(verdict), ..world.outcome() };
-        Ok((outcome, fleet.map(Fleet::scraped)))
+        Ok((outcome, fleet.map(Fleet::scraped), judged))
     }
 }

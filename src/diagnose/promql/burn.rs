@@ -13,7 +13,7 @@ pub(super) fn rise(metric: &str, matchers: &str, over: &str) -> String {
 }
 
 /// Calls that failed within a window.
-pub(super) fn failed(over: &str) -> String {
+fn failed(over: &str) -> String {
     rise("forbear_call_duration_seconds_count", FAILED, over)
 }
 
@@ -41,6 +41,15 @@ pub(super) fn group() -> Group {
             most.round() / 1e9,
             calls = rise("forbear_calls_total", "", "5m"),
             attempts = rise("forbear_attempts_total", "", "5m"),
+        ),
+    ));
+    rules.push(Rule::record(
+        "pool:forbear_deadline:mean6h",
+        "How long calls may take.",
+        format!(
+            "{}\n/ ({} > 0)",
+            rise("forbear_call_deadline_seconds_sum", "", "6h"),
+            rise("forbear_calls_total", "", "6h")
         ),
     ));
     Group::of("forbear-burn", rules)

@@ -3,12 +3,12 @@
 use crate::diagnose::cause::{Cause, Certainty};
 use crate::diagnose::certainty::{HOLD_OFF, UNCERTAIN};
 use crate::diagnose::evidence::{
-    HARDLY_USED, LOAD_MET_BY, MOSTLY_UNNAMED, OFTEN_AGAIN, SURELY_ENOUGH,
+    FAR_FROM_SHORT, HARDLY_USED, LOAD_MET_BY, MOSTLY_UNNAMED, NOT_USED, OFTEN_AGAIN, SURELY_ENOUGH,
 };
 use crate::diagnose::promql::yaml::{Group, Rule};
 use crate::diagnose::rules::{
-    LEAST_CALLS, LEAST_FAILING, LEAST_TOLD, LIKELY_SHORT_ABOVE, MOST_ERRORS, MOST_FAILING, MOST_WRONG, MOSTLY, RIDDEN_OUT,
-    SHORT_ABOVE, SURELY_SHORT_ABOVE, TOO_FAST_ABOVE, TOO_SLOW_ABOVE, UNPACED_ABOVE,
+    LEAST_CALLS, LEAST_FAILING, LEAST_TOLD, LIKELY_SHORT_ABOVE, MOST_ERRORS, MOST_WRONG, MOSTLY, RIDDEN_OUT,
+    SHORT_ABOVE, TOO_FAST_ABOVE, TOO_SLOW_ABOVE, UNPACED_ABOVE,
 };
 
 /// The series of the verdict.
@@ -33,12 +33,16 @@ fn load_above(load: f64) -> String {
 
 /// The same by what was learned; of requests and tokens the one counts of which less is asked.
 fn learned_load_above(load: f64) -> String {
-    format!("min without (load, dimension) (pool:forbear_calls_above_learned:ratio1h{{load=\"{load}\"}}) >= {LOAD_MET_BY}")
+    format!(
+        "min without (load, dimension) (pool:forbear_calls_above_learned:ratio1h{{load=\"{load}\"}}) >= {LOAD_MET_BY}"
+    )
 }
 
 /// Whether what a reason ended is enough to say so.
 fn is_told(cause: &str) -> String {
-    format!("({MISSED}) and ({cause} > {MOSTLY}) and ($calls >= {LEAST_CALLS} or {FAILED} >= {LEAST_TOLD} or $attempts - $served >= {LEAST_TOLD})")
+    format!(
+        "({MISSED}) and ({cause} > {MOSTLY}) and ($calls >= {LEAST_CALLS} or {FAILED} >= {LEAST_TOLD} or $attempts - $served >= {LEAST_TOLD})"
+    )
 }
 
 /// Whether requests are refused that no capacity would serve.
@@ -54,6 +58,20 @@ fn is_locked_out() -> String {
     let minute = blame("minute");
     format!(
         "(pool:forbear_locked_out:bool1h == 1) and (pool:forbear_unnamed:ratio1h > {MOSTLY})\n  and ({minute} > {MOSTLY})"
+    )
+}
+
+/// Whether a limit refuses that was hardly in use.
+fn refuses_without_use() -> String {
+    let used = "max without (dimension) (pool:forbear_used_when_refused:ratio1h)";
+    format!(
+        "pool:forbear_unnamed:ratio1h > {MOSTLY_UNNAMED} and (\n  \
+         (({used} < {HARDLY_USED})\n    \
+         and (pool:forbear_firsts_throttled:ratio1h < {HARDLY_USED}) and (pool:forbear_retries_throttled:ratio1h > {OFTEN_AGAIN})\n    \
+         unless ({}))\n  \
+         or (({used} < {NOT_USED}) unless ({}))\n)",
+        load_above(SURELY_ENOUGH),
+        load_above(FAR_FROM_SHORT)
     )
 }
 
@@ -77,17 +95,7 @@ fn causes() -> Vec<(Cause, String)> {
         (Cause::QuotaTooSmall, SHORT.to_owned()),
         (Cause::DailySpent, is_locked_out()),
         (Cause::ProviderErrors, format!("pool:forbear_errors:ratio1h > {MOST_ERRORS}")),
-        (
-            Cause::Overloaded,
-            format!(
-                "(pool:forbear_unnamed:ratio1h > {MOSTLY_UNNAMED})\n  \
-                 and (max without (dimension) (pool:forbear_used_when_refused:ratio1h) < {HARDLY_USED})\n  \
-                 and (pool:forbear_firsts_throttled:ratio1h < {HARDLY_USED})\n  \
-                 and (pool:forbear_retries_throttled:ratio1h > {OFTEN_AGAIN})\n  \
-                 unless ({})",
-                load_above(SURELY_ENOUGH)
-            ),
-        ),
+        (Cause::Overloaded, refuses_without_use()),
         (Cause::Unclear, format!("({minute} <= {MOSTLY}) and ({overload} <= {MOSTLY})")),
         (Cause::Unpaced, format!("pool:forbear_firsts_throttled:ratio1h > {UNPACED_ABOVE} or {GATED}")),
         (
@@ -109,15 +117,12 @@ fn first(key: &str, choices: impl Iterator<Item = (&'static str, String)>) -> St
     choices.map(one).collect::<Vec<_>>().join("\nor on ($by)\n")
 }
 
-/// Whether a limit that nobody knows is short, by what was served while something was refused.
+/// Whether a limit is short; where nobody knows one, by what was served while something was refused.
 fn is_short() -> String {
-    let failing = "1 - pool:forbear_success:ratio1h";
-    let learned = learned_load_above(LIKELY_SHORT_ABOVE);
-    let surely = learned_load_above(SURELY_SHORT_ABOVE);
     format!(
-        "({})\nor (\n  ({learned}) and ({failing} > {LEAST_FAILING})\n  \
-         and ({failing} <= {MOST_FAILING} or {surely})\n  unless {KNOWN}\n)",
-        load_above(SHORT_ABOVE)
+        "({})\nor (\n  ({}) and (1 - pool:forbear_success:ratio1h > {LEAST_FAILING})\n  unless {KNOWN}\n)",
+        load_above(SHORT_ABOVE),
+        learned_load_above(LIKELY_SHORT_ABOVE)
     )
 }
 

@@ -1,14 +1,26 @@
 //! What is asked for against what can be served.
 
 use crate::diagnose::certainty::UNCERTAIN;
-use crate::diagnose::evidence::SURELY_ENOUGH;
+use crate::diagnose::evidence::{FAR_FROM_SHORT, SURELY_ENOUGH};
 use crate::diagnose::promql::steps::STEP;
 use crate::diagnose::promql::yaml::{Group, Rule};
-use crate::diagnose::rules::{LIKELY_SHORT_ABOVE, SHORT_ABOVE, SURELY_SHORT_ABOVE};
+use crate::diagnose::rules::{LIKELY_SHORT_ABOVE, SHORT_ABOVE};
 
 /// Loads at which it is counted how many calls met more: those that verdicts compare with, and some to see between.
 fn loads() -> Vec<f64> {
-    let mut loads = vec![SURELY_ENOUGH, SHORT_ABOVE, *UNCERTAIN.start(), *UNCERTAIN.end(), 0.25, 0.5, 1.5, 2.0, 3.0, 5.0, 10.0];
+    let mut loads = vec![
+        FAR_FROM_SHORT,
+        SURELY_ENOUGH,
+        SHORT_ABOVE,
+        *UNCERTAIN.start(),
+        *UNCERTAIN.end(),
+        0.25,
+        1.5,
+        2.0,
+        3.0,
+        5.0,
+        10.0,
+    ];
     loads.sort_unstable_by(f64::total_cmp);
     loads
 }
@@ -26,7 +38,8 @@ fn calls_above(servable: &str, load: f64) -> String {
 
 pub(super) fn group() -> Group {
     let above = |load: f64| {
-        let about = "The share of the calls that came when so many times what the limit can serve in time was asked for.";
+        let about =
+            "The share of the calls that came when so many times what the limit can serve in time was asked for.";
         Rule::record("pool:forbear_calls_above:ratio1h", about, calls_above("pool:forbear_servable:amount", load))
             .label("load", load.to_string())
     };
@@ -36,7 +49,7 @@ pub(super) fn group() -> Group {
         Rule::record("pool:forbear_calls_above_learned:ratio1h", about, expr).label("load", load.to_string())
     };
     let mut rules: Vec<_> = loads().into_iter().map(above).collect();
-    rules.extend([LIKELY_SHORT_ABOVE, SURELY_SHORT_ABOVE].map(learned));
+    rules.push(learned(LIKELY_SHORT_ABOVE));
     rules.push(Rule::record(
         "pool:forbear_horizon_load:1h",
         "The load that only a twentieth of the calls exceeded, between the loads counted above; 10 stands for more.",

@@ -55,7 +55,7 @@ impl RuleBook {
         Self {
             by: "cluster, namespace, provider, pool".to_owned(),
             matchers: String::new(),
-            runbooks: "https://github.com/forbear-rs/forbear/blob/main/dashboards/runbooks.md".to_owned(),
+            runbooks: "https://docs.rs/forbear/latest/forbear/guide/runbooks/index.html".to_owned(),
         }
     }
 
@@ -84,7 +84,18 @@ impl RuleBook {
     /// The evidence, as YAML of recording rules.
     #[must_use]
     pub fn evidence(&self) -> String {
-        let groups = [totals::groups(), vec![steps::group(), ratios::group(), supply::group(), supply::learned_group(), demand::group()]].concat();
+        let groups = [
+            totals::groups(),
+            vec![
+                steps::group(),
+                ratios::group(),
+                supply::group(),
+                supply::learned_group(),
+                demand::group(),
+                burn::group(),
+            ],
+        ]
+        .concat();
         self.write("What the series of each pool come to: the numbers that a verdict rests on.", &groups)
     }
 
@@ -97,11 +108,12 @@ impl RuleBook {
     /// The alerts, as YAML of alerting rules.
     #[must_use]
     pub fn alerts(&self) -> String {
-        self.write("Who is to be told what.", &[burn::group(), pages::group(), tickets::group(), notes::group()])
+        self.write("Who is to be told what.", &[pages::group(), tickets::group(), notes::group()])
     }
 
     fn write(&self, title: &str, groups: &[Group]) -> String {
-        let mut text = format!("# {title}\n# Made of the table and the lines of forbear::diagnose: change them there.\ngroups:\n");
+        let mut text =
+            format!("# {title}\n# Made of the table and the lines of forbear::diagnose: change them there.\ngroups:\n");
         groups.iter().for_each(|group| group.write(&mut text, &|template| self.fill(template)));
         text
     }

@@ -39,7 +39,9 @@ pub(super) fn group() -> Group {
                 "UnreadableSignals",
                 "15m",
                 "Throttles of a provider cannot be read.",
-                &format!("{{{{ $value | humanize }}}} throttles of {pool} did not say in a known way when to come back, or why."),
+                &format!(
+                    "{{{{ $value | humanize }}}} throttles of {pool} did not say in a known way when to come back, or why."
+                ),
                 format!("{unreadable} > {NOTABLE}"),
             ),
             note(
@@ -49,9 +51,7 @@ pub(super) fn group() -> Group {
                 &format!(
                     "{{{{ $value | humanizePercentage }}}} of the failed calls to {pool} were told to wait longer than they may take."
                 ),
-                format!(
-                    "{told} / (pool:forbear_calls_failed:increase1h > 0) > {NOTABLE_SHARE} and {told} > {NOTABLE}"
-                ),
+                format!("{told} / (pool:forbear_calls_failed:increase1h > 0) > {NOTABLE_SHARE} and {told} > {NOTABLE}"),
             ),
             note(
                 "StoreDegraded",
@@ -69,14 +69,19 @@ pub(super) fn group() -> Group {
                 "5m",
                 "More pools or policies are named than are told apart.",
                 "{{ $value | humanize }} calls of {{ $labels.job }} are counted under _OTHER: name fewer {{ $labels.label }}s.",
-                "sum by (cluster, namespace, job, label) (increase(forbear_label_overflows_total{$m}[1h])) > 0".to_owned(),
+                "sum by (cluster, namespace, job, label) (increase(forbear_label_overflows_total{$m}[1h])) > 0"
+                    .to_owned(),
             ),
             note(
                 "MetricsGone",
                 "15m",
                 "Metrics that were there within the last day are gone.",
                 "{{ $labels.job }} showed metrics of forbear within the last day, and shows none now.",
-                format!("{}\nunless {}", build("max_over_time(forbear_build_info{$m}[1d])"), build("forbear_build_info{$m}")),
+                format!(
+                    "{}\nunless {}",
+                    build("max_over_time(forbear_build_info{$m}[1d])"),
+                    build("forbear_build_info{$m}")
+                ),
             ),
         ],
     )

@@ -1,11 +1,11 @@
 //! Alerts that wake somebody: calls fail now, and a person can do something.
 
 use crate::diagnose::cause::Cause;
-use crate::diagnose::promql::alerts::{Severity, alert};
-use crate::diagnose::promql::burn::{ended, failed, rise};
-use crate::diagnose::promql::causes::VERDICT;
-use crate::diagnose::promql::yaml::{Group, Rule};
 use crate::diagnose::explain;
+use crate::diagnose::promql::alerts::{Severity, alert};
+use crate::diagnose::promql::burn::{ended, rise};
+use crate::diagnose::promql::causes::VERDICT;
+use crate::diagnose::promql::yaml::Group;
 
 /// The share of calls that may fail.
 const BUDGET: f64 = 0.01;
@@ -35,8 +35,7 @@ fn burns(rate: f64, long: &str, short: &str) -> String {
     let least = (rate * BUDGET * 1e9).round() / 1e9;
     format!(
         "pool:forbear_failed:ratio{long} > {least}\nand pool:forbear_failed:ratio{short} > {least}\n\
-         and {} > {LEAST_FAILURES}",
-        failed("1h")
+         and pool:forbear_calls_failed:increase1h > {LEAST_FAILURES}"
     )
 }
 
@@ -55,15 +54,6 @@ pub(super) fn group() -> Group {
     Group::of(
         "forbear-pages",
         vec![
-            Rule::record(
-                "pool:forbear_deadline:mean6h",
-                "How long calls may take.",
-                format!(
-                    "{}\n/ ({} > 0)",
-                    rise("forbear_call_deadline_seconds_sum", "", "6h"),
-                    rise("forbear_calls_total", "", "6h")
-                ),
-            ),
             page("CallsFailing", "2m", "Calls to a provider fail fast.", fail, burns(14.4, "1h", "5m"))
                 .label("speed", "fast"),
             page("CallsFailing", "15m", "Calls to a provider fail steadily.", fail, burns(6.0, "6h", "30m"))
@@ -74,9 +64,8 @@ pub(super) fn group() -> Group {
                 "No call to a provider succeeds, and few come.",
                 "No call to {{ $labels.pool }} ({{ $labels.provider }}) succeeded for half an hour.",
                 format!(
-                    "pool:forbear_failed:ratio30m == 1\nand {} >= {LEAST_ENDED}\nunless {} > {LEAST_FAILURES}",
-                    ended("30m"),
-                    failed("1h")
+                    "pool:forbear_failed:ratio30m == 1\nand {} >= {LEAST_ENDED}\nunless pool:forbear_calls_failed:increase1h > {LEAST_FAILURES}",
+                    ended("30m")
                 ),
             ),
             page(

@@ -18,7 +18,8 @@ const REASONS: [(&str, &str, &str); 4] = [
 /// What a reason ended: calls, where calls fail; attempts, where they only need too many.
 fn blamed(reason: &str, calls: &str, attempts: &str) -> Rule {
     let expr = format!("pool:forbear_fails:bool1h * ({calls}) + (1 - pool:forbear_fails:bool1h) * ({attempts})");
-    Rule::record("pool:forbear_blamed:increase1h", "What stood in the way, and how often.", expr).label("reason", reason)
+    Rule::record("pool:forbear_blamed:increase1h", "What stood in the way, and how often.", expr)
+        .label("reason", reason)
 }
 
 pub(super) fn group() -> Group {
@@ -49,7 +50,12 @@ pub(super) fn group() -> Group {
                  + (pool:forbear_attempts_per_call:ratio1h > bool {MOST_ATTEMPTS_PER_CALL}) > bool 0"
             ),
         ),
-        ratio("overload", "Attempts that the provider's want of capacity refused.", "$throttled_by_overload", "$attempts"),
+        ratio(
+            "overload",
+            "Attempts that the provider's want of capacity refused.",
+            "$throttled_by_overload",
+            "$attempts",
+        ),
         ratio("firsts_throttled", "First attempts that a limit of a minute refused.", "$firsts_throttled", "$firsts"),
         ratio(
             "retries_throttled",

@@ -32,7 +32,9 @@ fn scraped_within(minutes: f64) -> String {
 
 /// An amount of each dimension as one vector, told apart by the label `dimension`.
 pub(super) fn by_dimension(of: impl Fn(Dimension) -> String) -> String {
-    let one = |dimension: &Dimension| format!("label_replace({}, \"dimension\", \"{dimension}\", \"\", \"\")", of(*dimension));
+    let one = |dimension: &Dimension| {
+        format!("label_replace({}, \"dimension\", \"{dimension}\", \"\", \"\")", of(*dimension))
+    };
     Dimension::ALL.iter().map(one).collect::<Vec<_>>().join("\nor ")
 }
 
@@ -64,9 +66,9 @@ fn first_long_enough(stretches: &[f64], of: impl Fn(f64) -> String) -> String {
     let one = |(place, stretch): (usize, &f64)| {
         let last = place + 1 == stretches.len();
         let enough = if last { String::new() } else { format!(" and {}", scraped_within(*stretch)) };
-        let shorter = place.checked_sub(1).map_or_else(String::new, |shorter| {
-            format!(" unless {}", scraped_within(stretches[shorter]))
-        });
+        let shorter = place
+            .checked_sub(1)
+            .map_or_else(String::new, |shorter| format!(" unless {}", scraped_within(stretches[shorter])));
         format!("(({}){enough}{shorter})", of(*stretch))
     };
     stretches.iter().enumerate().map(one).collect::<Vec<_>>().join("\nor ")

@@ -9,10 +9,9 @@ use crate::diagnose::promql::yaml::{Group, Rule};
 const fn totals(dimension: Dimension) -> [&'static str; 2] {
     match dimension {
         Dimension::Requests => ["$calls", "$served"],
-        Dimension::Tokens => [
-            "($offered_input + $offered_output + $offered_unsided)",
-            "($used_input + $used_output + $used_unsided)",
-        ],
+        Dimension::Tokens => {
+            ["($offered_input + $offered_output + $offered_unsided)", "($used_input + $used_output + $used_unsided)"]
+        }
         Dimension::InputTokens => ["$offered_input", "$used_input"],
         Dimension::OutputTokens => ["$offered_output", "$used_output"],
     }
@@ -47,9 +46,8 @@ fn limits(origin: &str) -> String {
 }
 
 pub(super) fn group() -> Group {
-    let most = |name: &str, series: &str, about: &str| {
-        Rule::record(name, about, format!("max_over_time({series}[1h])"))
-    };
+    let most =
+        |name: &str, series: &str, about: &str| Rule::record(name, about, format!("max_over_time({series}[1h])"));
     let mut rules = vec![
         Rule::record(
             "pool:forbear_patience:seconds1h",

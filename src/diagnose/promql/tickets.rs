@@ -28,14 +28,18 @@ const CAUSES: [(Cause, &str, &str, &str); 9] = [
 ];
 
 /// Pools that have a ticket of their cause.
-const HAS_CAUSE: &str = "pool:forbear_verdict:1h{cause!~\"healthy|unclear|not_enough_data\", certainty!=\"provisional\"}";
+const HAS_CAUSE: &str =
+    "pool:forbear_verdict:1h{cause!~\"healthy|unclear|not_enough_data\", certainty!=\"provisional\"}";
 
 fn of_cause((cause, name, summary, numbers): &(Cause, &'static str, &str, &str)) -> Rule {
     let word = cause.as_str();
     // What an hour shows must still be so. Wrong requests do not count against the objective.
     let still = match cause {
         Cause::CallerErrors => {
-            format!("and on ($by) {} > 0", rise("forbear_call_duration_seconds_count", r#" outcome="not_retryable""#, "15m"))
+            format!(
+                "and on ($by) {} > 0",
+                rise("forbear_call_duration_seconds_count", r#" outcome="not_retryable""#, "15m")
+            )
         }
         _ => "and on ($by) max_over_time(pool:forbear_missed:bool5m[15m]) == 1".to_owned(),
     };

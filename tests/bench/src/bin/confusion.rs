@@ -1,7 +1,7 @@
 //! Truth by verdict, over random scenarios each re-run with every change that might mend it.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, IsTerminal, Write};
+use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::ops::Range;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -73,8 +73,19 @@ fn measure(asked: &Asked) -> Result<bool, String> {
     let shown = std::io::stderr().is_terminal();
     let mut drawn = 0u64;
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    let unwritable = |path: &str, error: std::io::Error| format!("{path} cannot be written: {error}");
+    let mut kept = match &asked.keep {
+        Some(path) => Some(File::create(path).map_err(|error| unwritable(path, error))?),
+        None => None,
+    };
+    let mut keep = |case: &Case| kept.as_mut().map_or(Ok(()), |file| writeln!(file, "{}", case.line()));
+    let mut lost = Ok(());
     let cases = if asked.judge.is_empty() {
-        let cases = draw_all(asked.seed, asked.per_cause, asked.rounds.clone(), workers, |_| {
+        let cases = draw_all(asked.seed, asked.per_cause, asked.rounds.clone(), workers, |case| {
+            // Each as it comes: a run that is cut short keeps what it has found.
+            if let Err(error) = keep(case) {
+                lost = Err(error);
+            }
             drawn += 1;
             if shown && drawn.is_multiple_of(10) {
                 eprint!("\r{drawn} scenarios");
@@ -85,11 +96,11 @@ fn measure(asked: &Asked) -> Result<bool, String> {
         }
         cases
     } else {
-        judge(&asked.judge, workers)?
+        let cases = judge(&asked.judge, workers)?;
+        lost = cases.iter().try_for_each(keep);
+        cases
     };
-    if let Some(path) = &asked.keep {
-        write(path, &cases).map_err(|error| format!("{path} cannot be written: {error}"))?;
-    }
+    lost.map_err(|error| unwritable(asked.keep.as_deref().unwrap_or_default(), error))?;
     let whose = if asked.judge.is_empty() { format!("seed {}", asked.seed) } else { asked.judge.join(", ") };
     Ok(report(&whose, &cases))
 }
@@ -145,12 +156,4 @@ fn report(whose: &str, cases: &[Case]) -> bool {
         reached &= error <= 0.25;
     }
     reached
-}
-
-fn write(path: &str, cases: &[Case]) -> std::io::Result<()> {
-    let mut file = BufWriter::new(File::create(path)?);
-    for case in cases {
-        writeln!(file, "{}", case.line())?;
-    }
-    file.flush()
 }
