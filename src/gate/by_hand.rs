@@ -5,12 +5,13 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::core::gate::{Gate as Core, Look};
+use crate::core::gate::Look;
 use crate::core::merge::{End, Shut};
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
 use crate::event::words::OperatorAction;
 use crate::event::{Event, GateState};
+use crate::gate::lazy::LazyCore;
 use crate::gate::node::Node;
 
 /// What an operator has shut, until when and why; boxed, since hardly any level is.
@@ -51,13 +52,13 @@ pub(super) fn is_by_hand(shut: &Shut) -> bool {
 
 impl Node {
     /// The state of this level, the operator's word included. `core` is its own.
-    pub(super) fn look_at(&self, core: &mut Core, now: Moment) -> Look {
+    pub(super) fn look_at(&self, core: &mut LazyCore, now: Moment) -> Look {
         let dice = &mut &self.trunk().dice;
         if self.parts.by_hand.has_ended(now) && !matches!(core.look(now, dice), Look::Shut(_)) {
             // Those who waited come back one after another, as after any shut.
             core.reopen(now, dice);
         }
-        let look = core.look(now, dice);
+        let look = if core.is_made() { core.look(now, dice) } else { Look::Flowing };
         match (self.parts.by_hand.until(now), look) {
             (Some(until), Look::Shut(shut)) if shut.until >= until => look,
             (Some(until), _) => Look::Shut(Shut { until, class: LimitClass::None, end: End::Stated }),

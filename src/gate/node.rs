@@ -19,6 +19,7 @@ use crate::event::{Event, GateState, PoolLabels};
 use crate::gate::by_hand::{ByHand, is_by_hand, state_of};
 #[cfg(feature = "redis")]
 use crate::gate::fleet::FleetLink;
+use crate::gate::lazy::LazyCore;
 use crate::gate::level::{DEEPEST, Level};
 use crate::gate::queue::Queue;
 use crate::gate::sync::MutexGuard;
@@ -78,7 +79,7 @@ impl Trunk {
 }
 
 /// One level of a path: the pool itself, or a level above it whose limits bind all pools below.
-pub(crate) type Node = Level<Core, Station>;
+pub(crate) type Node = Level<LazyCore, Station>;
 
 /// What a level has beside its state.
 pub(crate) struct Station {
@@ -106,7 +107,7 @@ impl Node {
         trunk: Arc<Trunk>,
         labels: PoolLabels,
         above: Option<Arc<Self>>,
-        core: Core,
+        core: LazyCore,
         listener: Option<Arc<dyn Listener>>,
         queue_limit: usize,
     ) -> Arc<Self> {
@@ -202,15 +203,15 @@ impl Node {
 
     /// Notes the state this level is in; gives it back where it lets calls in and did not before. To be
     /// [told](Self::tell_reopened) outside of the lock.
-    pub(super) fn notices(&self, core: &mut Core, now: Moment) -> Option<Reopened> {
+    pub(super) fn notices(&self, core: &mut LazyCore, now: Moment) -> Option<Reopened> {
         let look = self.look_at(core, now);
         self.notices_look(core, &look)
     }
 
-    fn notices_look(&self, core: &mut Core, look: &Look) -> Option<Reopened> {
+    fn notices_look(&self, core: &mut LazyCore, look: &Look) -> Option<Reopened> {
         let state = state_of(look);
         let told = self.parts.told.swap(state as u8, Ordering::Relaxed);
-        let early = core.take_reopened_early();
+        let early = core.is_made() && core.take_reopened_early();
         (state != GateState::Shut && told != state as u8).then_some(Reopened { state, early })
     }
 
@@ -264,10 +265,14 @@ impl Node {
             Look::Shut(shut) if is_by_hand(&shut) => {
                 Some(Hold { ask_again: shut.until, class: shut.class, shut: Some(shut) })
             }
-            _ => match level.peek_for(ask(node, level), dice) {
-                Admission::Hold(hold) => Some(hold),
-                Admission::Pass(_) => None,
-            },
+            _ if !level.is_made() => None,
+            _ => {
+                let asked = ask(node, level);
+                match level.peek_for(asked, dice) {
+                    Admission::Hold(hold) => Some(hold),
+                    Admission::Pass(_) => None,
+                }
+            }
         });
         if let Some(hold) = held.reduce(longer) {
             return (Admission::Hold(hold), 0);
@@ -275,7 +280,10 @@ impl Node {
         let mut probes = 0;
         if take {
             for (bit, (node, level)) in self.path().zip(states.each()).enumerate() {
-                if let Admission::Pass(Pass { probe: true, .. }) = level.take_for(ask(node, level), dice) {
+                let asked = ask(node, level);
+                if level.is_made()
+                    && let Admission::Pass(Pass { probe: true, .. }) = level.take_for(asked, dice)
+                {
                     probes |= 1 << bit;
                 }
             }
@@ -332,7 +340,7 @@ impl Node {
     }
 
     /// Makes every call of the subtree ask, and tells why. `core` holds the shut.
-    pub(super) fn shut(&self, core: MutexGuard<'_, Core>, shut: Shut, now: Moment) {
+    pub(super) fn shut(&self, core: MutexGuard<'_, LazyCore>, shut: Shut, now: Moment) {
         let was = self.parts.told.swap(GateState::Shut as u8, Ordering::Relaxed);
         drop(core);
         let until = if shut.is_hard() { Moment::NEVER } else { shut.until };

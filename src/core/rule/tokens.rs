@@ -1,7 +1,7 @@
 //! Where requests ask for tokens and answers state what was used.
 
 /// Paths into the JSON of requests and answers, keys joined by dots; the first that holds a number counts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TokenFields {
     /// In a request: the most tokens the answer may have.
