@@ -17,11 +17,29 @@ use crate::event::PoolLabels;
 ///
 /// Display and Debug print nothing of request or answer, and `source()` is `None`: transport errors of common clients
 /// print URLs, and URLs may hold keys. Whoever needs them asks [`Error::last`]. The wording is not API; the questions are.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use forbear::{Forbear, Policy, provider};
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let pool = Forbear::builder().build()?.pool(provider::openai(), ["prod", "gpt-4o"]).build()?;
+/// # let policy = Policy::interactive(Duration::from_secs(15)).build()?;
+/// # let body = r#"{"error":{"code":"insufficient_quota","type":"insufficient_quota","message":"You exceeded your current quota."}}"#;
+/// # let ask = |_| async { http::Response::builder().status(429).body(body.to_owned()).map_err(std::io::Error::other) };
+/// match pool.call(&policy).run(ask).await {
+///     Ok(answer) => println!("{}", answer.status()),
+///     Err(error) if error.is_spend_limit() => println!("a person must pay: {error}"),
+///     Err(error) if error.is_daily_limit() => println!("no more today, again in {:?}", error.retry_after()),
+///     Err(error) => println!("{error}"),
+/// }
+/// # Ok(()) }
+/// ```
 pub struct Error<R> {
     // Boxed: the happy path pays for the size of what it returns.
     inner: Box<Inner<R>>,
 }
 
+/// What an error tells. `now` is when the call ended on the engine's clock: what is counted from then is told as a duration.
 struct Inner<R> {
     labels: PoolLabels,
     give_up: GiveUp,
@@ -33,6 +51,7 @@ struct Inner<R> {
 }
 
 impl<R> Error<R> {
+    /// Of a call that ended at `now`; `last` is what its last attempt returned, if it may be given back.
     pub(crate) fn new(labels: PoolLabels, give_up: GiveUp, call: &Call, now: Moment, last: Option<R>) -> Self {
         let (attempts, elapsed, last_signal) = (call.attempts(), call.started().until(now), call.last_signal());
         Self { inner: Box::new(Inner { labels, give_up, attempts, elapsed, now, last_signal, last }) }
@@ -45,18 +64,24 @@ impl<R> Error<R> {
     }
 
     /// What stood in the way last; for a refusal by the gate, what the pool is shut for.
+    ///
+    /// [`LimitClass::None`] where the call ended for another reason than a limit.
     #[must_use]
     pub fn limit_class(&self) -> LimitClass {
         self.inner.give_up.class
     }
 
     /// Attempts made: requests that were sent.
+    ///
+    /// Zero where the gate turned the call away, or the deadline came in its queue.
     #[must_use]
     pub fn attempts(&self) -> u32 {
         self.inner.attempts
     }
 
     /// How long the call took.
+    ///
+    /// From its arrival to its end: attempts, waits between them and the wait at the gate.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.inner.elapsed
@@ -75,6 +100,9 @@ impl<R> Error<R> {
     }
 
     /// How long after the call's end another one makes sense, if that is known.
+    ///
+    /// What the provider stated, or when the pool reopens. Zero where that has passed. `None` says nothing either way: for a spend
+    /// limit nobody knows, and for a failure that is no throttle there is nothing to know.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.inner.give_up.retry_at.map(|at| self.inner.now.until(at))
@@ -87,18 +115,25 @@ impl<R> Error<R> {
     }
 
     /// Whether the deadline ended it, or would have been passed by the next wait.
+    ///
+    /// Both are the same to the caller: the answer would have come too late. [`Error::retry_after`] tells them apart, as a wait that
+    /// was known not to fit is named there.
     #[must_use]
     pub fn is_deadline(&self) -> bool {
         self.outcome() == CallOutcome::DeadlineExceeded
     }
 
     /// Whether the day's quota is used up: said by the provider, or by the gate that heard it.
+    ///
+    /// The next attempt that can succeed is tomorrow's: use another pool, or give up.
     #[must_use]
     pub fn is_daily_limit(&self) -> bool {
         self.limit_class() == LimitClass::Daily
     }
 
     /// Whether credit, balance or budget is used up: said by the provider, or by the gate that heard it.
+    ///
+    /// No wait helps before a person acts; the pool lets one probe through every five minutes and reopens by itself when it is paid.
     #[must_use]
     pub fn is_spend_limit(&self) -> bool {
         self.limit_class() == LimitClass::Spend
@@ -117,12 +152,16 @@ impl<R> Error<R> {
     }
 
     /// Whether every attempt was used.
+    ///
+    /// The deadline had not come: where this happens often, the policy has fewer attempts than its deadline has time for.
     #[must_use]
     pub fn is_exhausted(&self) -> bool {
         self.outcome() == CallOutcome::AttemptsExhausted
     }
 
     /// Whether waiting does not help.
+    ///
+    /// The request, the key or the account is what must change. The answer says which, and is in [`Error::into_last`].
     #[must_use]
     pub fn is_not_retryable(&self) -> bool {
         self.outcome() == CallOutcome::NotRetryable
@@ -136,11 +175,26 @@ impl<R> Error<R> {
     }
 
     /// The last outcome, whole.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use forbear::{Forbear, Policy, provider};
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let pool = Forbear::builder().build()?.pool(provider::generic(), ["files"]).build()?;
+    /// # let policy = Policy::interactive(Duration::from_secs(5)).build()?;
+    /// # let ask = |_| async { http::Response::builder().status(404).body("no such file".to_owned()).map_err(std::io::Error::other) };
+    /// let error = pool.call(&policy).run(ask).await.unwrap_err();
+    /// assert!(error.is_not_retryable() && error.attempts() == 1);
+    /// let answer = error.into_last().expect("an answer came")?;
+    /// assert_eq!((answer.status().as_u16(), answer.body().as_str()), (404, "no such file"));
+    /// # Ok(()) }
+    /// ```
     #[must_use]
     pub fn into_last(self) -> Option<R> {
         self.inner.last
     }
 
+    /// What to do about it, in one clause: the end of the error's text.
     fn what_next(&self) -> &'static str {
         match self.refusal() {
             Some(Refusal::QueueFull) => return "take in less, use another pool, or raise the pool's queue_limit",

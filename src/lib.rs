@@ -51,6 +51,7 @@
 //! | `reqwest` | `reqwest::Response` is an outcome |
 //! | `tower` | a wire tap for services of `tower` |
 //! | `reqwest-middleware` | a wire tap for chains of `reqwest-middleware`; includes `reqwest` |
+//! | `diagnose` | what is wrong with a pool and what to change: [`Forbear::diagnose`], and the same from metrics |
 //! | `emulator` | a provider that throttles, on 127.0.0.1, for tests of clients |
 //! | `cli` | the command `forbear` |
 //! | `full` | all but `emulator` and `cli` |

@@ -58,8 +58,8 @@ const CLOCK_ONLY: &[&[&str]] = &[
 const MOST_LINES: usize = 500;
 const MOST_LINES_P90: usize = 300;
 const MOST_LINES_MEDIAN: usize = 150;
-/// The aim is 20. This is what has been reached, so that it does not fall; raise it with each page that is written.
-const LEAST_DOC_PERCENT: usize = 16;
+/// What a reader needs: units, errors, reasons. Test modules are not counted.
+const LEAST_DOC_PERCENT: usize = 20;
 
 // ------------------------------------------------------------------------------------------------- the rules, applied
 
@@ -346,5 +346,5 @@ fn many_long_files_and_little_documentation_are_found() {
     assert_eq!(too_large(&sizes(160)), ["median 160 lines, at most 150"]);
     assert_eq!(too_large(&sizes(301)).len(), 2);
     let bare = [Size { file: "src/a.rs".to_owned(), lines: 100, docs: 15 }];
-    assert_eq!(too_large(&bare), ["15 % of the lines are documentation, at least 16 %; least of all in src/a.rs"]);
+    assert_eq!(too_large(&bare), ["15 % of the lines are documentation, at least 20 %; least of all in src/a.rs"]);
 }

@@ -8,8 +8,12 @@
 //!
 //! The seeds are the files of `tests/data/corpus`; what was once found to fail is kept beside this file and tried first.
 
+#[path = "grammars/alphabets.rs"]
+mod alphabets;
+
 use std::time::Duration;
 
+use alphabets::{DATES, DURATIONS, FIELDS, JSON, PROTOBUF, TEXTS, TOKENS};
 use forbear::core::moment::WallTime;
 use forbear::core::observation::Observation;
 use forbear::core::rule::header::{LONGEST, When};
@@ -70,168 +74,6 @@ fn hostile(seeds: Vec<Vec<u8>>, alphabet: &'static [&'static str]) -> impl Strat
     let words = prop::collection::vec(select(alphabet), 0..12).prop_map(|words| words.concat().into_bytes());
     prop_oneof![6 => mutated, 3 => words, 1 => prop::collection::vec(any::<u8>(), 0..64)]
 }
-
-const DURATIONS: &[&str] = &[
-    "0",
-    "1",
-    "59",
-    "18446744073709551616",
-    ".",
-    "5.",
-    ".5",
-    ",",
-    " ",
-    "\t",
-    "-",
-    "+",
-    "e3",
-    "0x",
-    "h",
-    "m",
-    "s",
-    "ms",
-    "us",
-    "µs",
-    "μs",
-    "ns",
-    "d",
-    "NaN",
-    "inf",
-    "\u{a0}",
-    "٣",
-    "1795996830",
-    "1795996830250",
-    "T",
-    "Z",
-    ":",
-];
-const DATES: &[&str] = &[
-    "Mon",
-    "Monday",
-    ", ",
-    "30",
-    "31",
-    "Feb",
-    "Nov",
-    "-",
-    "26",
-    "2026",
-    "0000",
-    "9999",
-    " ",
-    "00:01:00",
-    "23:59:60",
-    "GMT",
-    "Z",
-    "T",
-    "t",
-    "+01:00",
-    "-00:00",
-    ".123456789123",
-    "\t",
-];
-const FIELDS: &[&str] = &[
-    "\"a\"",
-    "default",
-    ";",
-    ",",
-    " ",
-    "r=0",
-    "t=30",
-    "w=60",
-    "q=",
-    "qu=\"tokens\"",
-    "=",
-    "(",
-    ")",
-    "?1",
-    ":YQ==:",
-    "@1",
-    "%\"a\"",
-    "999999999999999",
-    "1234567890123456",
-    "-1",
-    "0.0",
-    "limit=100",
-    "remaining=0",
-    "reset=5",
-    "\\",
-    "\"",
-    "é",
-];
-const JSON: &[&str] = &[
-    "{",
-    "}",
-    "[",
-    "]",
-    ":",
-    ",",
-    "\"",
-    "\\",
-    "\"error\"",
-    "\"message\"",
-    "\"retry_after\"",
-    "\"details\"",
-    "\"retryDelay\"",
-    "\"seconds\"",
-    "\"nanos\"",
-    "\"code\"",
-    "\"type\"",
-    "null",
-    "true",
-    "false",
-    "0",
-    "-1",
-    "1e400",
-    "1e300",
-    "18446744073709551616",
-    "429",
-    "NaN",
-    "\\ud800",
-    "\\u0000",
-    "\u{feff}",
-    "\n",
-    "data: ",
-    "event: error\n",
-    "\n\n",
-    "\r",
-];
-const TEXTS: &[&str] = &[
-    "please ",
-    "try again ",
-    "in ",
-    "after ",
-    "retry ",
-    "wait ",
-    "resets ",
-    "~",
-    "5",
-    "99999999999999999999",
-    ".5",
-    "s",
-    "ms",
-    " seconds",
-    " minutes",
-    "h",
-    " and ",
-    ", ",
-    "requests ",
-    "tokens ",
-    "per ",
-    "minute ",
-    "day ",
-    "limit ",
-    "Limit ",
-    "Requested ",
-    "RPM",
-    "TPD",
-    "https://",
-    "/",
-    "hourly",
-    "é",
-    "过",
-    "\u{0}",
-];
 
 fn at_most_the_longest(when: Option<When>) -> TestCaseResult {
     prop_assert!(when.is_none_or(|when| when.from(|| NOW) <= LONGEST));
@@ -337,6 +179,36 @@ fn streams() {
             }
         }
         reader.finish(NOW).map_or(Ok(()), |reading| is_sound(&reading))
+    });
+}
+
+#[test]
+fn grpc_statuses() {
+    let names = select(&["grpc-status-details-bin", "grpc-message", "grpc-status", "grpc-retry-pushback-ms"][..]);
+    check((hostile(corpus!("grpc"), PROTOBUF), names, -1..20i32), |(bytes, name, code)| {
+        let table = provider::grpc();
+        let message = String::from_utf8_lossy(&bytes);
+        is_sound(&table.read(&Observation::grpc(code).body(&bytes).message(&message), NOW))?;
+        let mut map = HeaderMap::new();
+        map.append("grpc-status", HeaderValue::from(8));
+        if let Ok(value) = HeaderValue::from_bytes(&bytes) {
+            map.append(name, value);
+        }
+        is_sound(&table.read(&Observation::ok().headers(&map), NOW))
+    });
+}
+
+#[test]
+fn tokens_of_requests_and_answers() {
+    check((hostile(corpus!("tokens"), TOKENS), select(provider::all())), |(body, table)| {
+        let (size, used) = (table.measure(&body), table.usage(&body));
+        prop_assert_eq!(usize::try_from(size.bytes).ok(), Some(body.len()));
+        prop_assert!(used.sides().all(|(_, tokens)| 0 < tokens && tokens <= u64::from(u32::MAX)));
+        let mut estimator = forbear::core::estimate::Estimator::default();
+        let estimate = estimator.estimate(size);
+        estimator.learn(&estimate, &used);
+        prop_assert!(estimator.estimate(size).input_tokens() <= 2 * size.bytes);
+        Ok(())
     });
 }
 

@@ -1,9 +1,9 @@
-//! A provider that throttles, over real HTTP: what its own count says of the requests it was sent.
-//!
-//! Real time, so only counts and orders are asserted. The emulator tells every arrival on one clock, with what became of it.
+//! Calls over real HTTP against the emulator, on a clock that stands still while a request is under way: numbers and
+//! orders are exact on any machine. The emulator tells every arrival on the same clock, with what became of it.
 #![cfg(all(feature = "emulator", feature = "reqwest"))]
 #![allow(clippy::disallowed_methods, reason = "a test waits as its callers do")]
 
+use std::pin::pin;
 use std::time::Duration;
 
 use forbear::core::moment::Moment;
@@ -28,10 +28,29 @@ fn client() -> reqwest::Client {
     reqwest::Client::builder().no_proxy().build().expect("a client")
 }
 
+/// Carries out an exchange over sockets while the paused clock stands still: the runtime lets no time pass while a
+/// blocking task runs, and this one runs until the exchange has ended or was dropped.
+async fn standing_still<F: Future>(exchange: F) -> F::Output {
+    let (ended, end) = std::sync::mpsc::channel::<()>();
+    let _running = tokio::task::spawn_blocking(move || end.recv());
+    let output = exchange.await;
+    drop(ended);
+    output
+}
+
+/// Lets the others run until it holds. Within [`standing_still`]: what does not come then, never comes.
+async fn reached(holds: impl Fn() -> bool) {
+    while !holds() {
+        tokio::task::yield_now().await;
+    }
+}
+
 /// One call over HTTP; whether it succeeded.
 async fn call(pool: &Pool, client: &reqwest::Client, url: &str, attempts: u32) -> bool {
     let policy = policy(attempts);
-    let call = pool.call(&policy).run(|attempt| client.post(url).timeout(attempt.time_left()).body("{}").send());
+    let call = pool
+        .call(&policy)
+        .run(|attempt| standing_still(client.post(url).timeout(attempt.time_left()).body("{}").send()));
     call.await.is_ok()
 }
 
@@ -49,7 +68,7 @@ fn was_throttled(arrival: &Arrival) -> bool {
     matches!(arrival.verdict, Verdict::Throttled(_))
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn a_neighbours_throttle_holds_every_caller_until_the_pool_reopens() {
     let emulator = Emulator::builder().speaks(provider::openai()).start().await.expect("started");
     let (pool, client, url) = (pool(Gate::local()), client(), emulator.url());
@@ -64,7 +83,7 @@ async fn a_neighbours_throttle_holds_every_caller_until_the_pool_reopens() {
     assert_eq!(early, 0, "requests were sent while the pool was shut: {arrivals:?}");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn the_same_callers_without_a_gate_are_throttled_again_and_again() {
     let emulator = Emulator::builder().speaks(provider::openai()).start().await.expect("started");
     let (pool, client, url) = (pool(Gate::off()), client(), emulator.url());
@@ -72,10 +91,10 @@ async fn the_same_callers_without_a_gate_are_throttled_again_and_again() {
     assert!(!call(&pool, &client, &url, 1).await, "the neighbour is throttled");
     assert_eq!(calls(20, &pool, &client, &url, 4).await, 20);
     // Each of them has to find out by itself: what the gate spared above.
-    assert!(emulator.counts().throttled >= 21, "{:?}", emulator.counts());
+    assert_eq!((emulator.counts().requests, emulator.counts().throttled), (41, 21));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn a_burst_above_the_quota_is_served_with_few_throttles() {
     let builder = Emulator::builder().speaks(provider::openai()).requests_per_minute(20u64).window(2 * S);
     let emulator = builder.algorithm(Algorithm::FixedWindow).start().await.expect("started");
@@ -91,7 +110,7 @@ async fn a_burst_above_the_quota_is_served_with_few_throttles() {
     assert!(later <= 40, "{later} throttled after the first burst");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn a_daily_quota_is_given_up_at_once_and_refused_without_a_request_after() {
     let builder = Emulator::builder().speaks(provider::openai()).requests_per_day(3u64);
     let emulator = builder.start().await.expect("started");
@@ -101,30 +120,39 @@ async fn a_daily_quota_is_given_up_at_once_and_refused_without_a_request_after()
     }
     let policy = policy(4);
     for attempts in [1, 0, 0] {
-        let error = pool.call(&policy).run(|_| client.post(&url).send()).await.expect_err("the day is spent");
+        let call = pool.call(&policy).run(|_| standing_still(client.post(&url).send()));
+        let error = call.await.expect_err("the day is spent");
         assert!(error.is_daily_limit());
         assert_eq!(error.attempts(), attempts);
     }
     assert_eq!((emulator.counts().requests, emulator.counts().throttled), (4, 1));
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(start_paused = true)]
 async fn a_call_dropped_while_the_provider_serves_it_frees_its_place() {
     let emulator = Emulator::builder().concurrency(1u32).service_time(60 * S).start().await.expect("started");
     let (pool, client, url) = (pool(Gate::off()), client(), emulator.url());
     let policy = policy(1);
-    let lost = pool.call(&policy).run(|_| client.post(&url).send());
-    tokio::time::timeout(S / 2, lost).await.expect_err("it is served for a minute");
-    // The provider notices that the caller hung up, or it would refuse the next.
-    for _ in 0..100 {
-        tokio::time::sleep(S / 50).await;
-        let next = pool.call(&policy).run(|_| client.post(&url).send());
-        match tokio::time::timeout(S / 10, next).await {
-            Err(_) => return,
-            Ok(ended) => assert_eq!(ended.expect_err("refused").limit_class(), LimitClass::Unknown),
+    let admitted = |number| emulator.counts().admitted == number;
+    let freed = async {
+        {
+            let mut lost = pin!(pool.call(&policy).run(|_| client.post(&url).send()));
+            tokio::select! {
+                ended = &mut lost => panic!("it is served for a minute, and ended as {ended:?}"),
+                () = reached(|| admitted(1)) => {}
+            }
         }
-    }
-    panic!("the place was never freed");
+        // The provider notices that the caller hung up, or it would refuse the next for ever.
+        for _ in 0..10_000 {
+            let mut next = pin!(pool.call(&policy).run(|_| client.post(&url).send()));
+            tokio::select! {
+                ended = &mut next => assert_eq!(ended.expect_err("refused").limit_class(), LimitClass::Unknown),
+                () = reached(|| admitted(2)) => return,
+            }
+        }
+        panic!("the place was never freed");
+    };
+    standing_still(freed).await;
 }
 
 /// The emulator's own limits in paused time: the answer is there at once, so every count is exact.

@@ -8,12 +8,25 @@ use crate::core::policy::{Jitter, Policy};
 /// The upper bound of the wait after attempt `number` (1-based): min(cap, base·factor^(number−1)).
 ///
 /// Saturates at the cap; never zero, because base and cap are not.
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::Policy;
+/// use forbear::core::backoff::bound;
+/// let policy = Policy::background(Duration::from_secs(600)).build()?;
+/// let seconds: Vec<_> = (1..=6).map(|number| bound(&policy, number).as_secs()).collect();
+/// assert_eq!(seconds, [6, 12, 24, 48, 96, 120]);
+/// # Ok::<(), forbear::InvalidSetting>(())
+/// ```
 #[must_use]
 pub fn bound(policy: &Policy, number: u32) -> Duration {
     Duration::from_nanos(bound_nanos(policy, number))
 }
 
 /// The wait after attempt `number`: uniform in (0, [`bound`]].
+///
+/// Never zero and never above the bound. Full jitter spreads callers that failed together over the whole of it
+/// (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
 #[inline]
 #[must_use]
 pub fn wait(policy: &Policy, number: u32, dice: &mut impl Dice) -> Duration {

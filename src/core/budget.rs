@@ -15,6 +15,15 @@ use crate::core::setting::{InvalidSetting, within};
 /// | `share_of_calls` | 0.2 | 0 to 1 | the field's usual 20 %: a fault is survived, a storm is not fed |
 /// | `floor_per_second` | 1 | 0 to 1000 | services with little traffic must be able to retry at all |
 /// | `burst` | 100 | 1 to 10000 | what may be saved up |
+///
+/// The idea is that of <https://sre.google/sre-book/handling-overload/>, "Deciding to Retry": a process-wide budget keeps retries
+/// from multiplying the load of a provider that fails.
+///
+/// ```
+/// use forbear::BudgetSettings;
+/// let settings = BudgetSettings::default();
+/// assert_eq!((settings.share_of_calls, settings.floor_per_second, settings.burst), (0.2, 1.0, 100.0));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BudgetSettings {
@@ -63,6 +72,17 @@ impl BudgetSettings {
 
 /// The state of one pool's budget. It is asked only when a retry is due, so calls that succeed pay nothing: their number
 /// comes in as a counter that is kept anyway.
+///
+/// ```
+/// use forbear::BudgetSettings;
+/// use forbear::core::budget::Budget;
+/// use forbear::core::moment::Moment;
+///
+/// let mut budget = Budget::new(BudgetSettings::default().floor_per_second(0.0), Moment::START);
+/// assert!(budget.withdraw(1, Moment::START), "one to begin with");
+/// assert!(!budget.withdraw(2, Moment::START), "then one for every five calls");
+/// assert!(budget.withdraw(6, Moment::START));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Budget {
     settings: BudgetSettings,

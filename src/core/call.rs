@@ -16,6 +16,24 @@ use crate::core::signal::{LimitClass, Signal};
 const NOTABLE: Duration = Duration::from_millis(1);
 
 /// One logical call: it ends once, after any number of attempts.
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::core::call::Call;
+/// use forbear::core::decide::Decision;
+/// use forbear::core::dice::SeededDice;
+/// use forbear::core::moment::Moment;
+/// use forbear::{Policy, Signal};
+///
+/// let policy = Policy::interactive(Duration::from_secs(15)).build()?;
+/// let mut call = Call::start(Moment::START);
+/// let plan = call.begin_attempt(&policy, Moment::START).expect("there is time");
+/// assert_eq!((plan.number, plan.cut), (1, call.deadline(&policy)));
+/// let failed = Signal::failure(true);
+/// let next = call.end_attempt(&policy, &failed, false, Moment::START, &mut SeededDice::new(1), &mut || true);
+/// assert!(matches!(next, Decision::Again(_)));
+/// # Ok::<(), forbear::InvalidSetting>(())
+/// ```
 #[derive(Debug)]
 pub struct Call {
     started: Moment,

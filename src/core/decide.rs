@@ -93,6 +93,9 @@ words! {
 }
 
 /// What a call does next.
+///
+/// Carried out by the shell: [`Decision::Again`] sleeps until its moment and then asks the gate again, since a wait is no leave
+/// to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "the decision is to be carried out"]
 #[non_exhaustive]
@@ -106,6 +109,8 @@ pub enum Decision {
 }
 
 /// A wait between two attempts.
+///
+/// `at` is `now` plus `delay`, and always before the deadline; the delay is never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Wait {
@@ -122,6 +127,9 @@ pub struct Wait {
 }
 
 /// Why a call stops.
+///
+/// The reason is one word for the label, and the class says what stood in the way: a call refused by the gate for a spent day is
+/// `gate_refused` with the class `daily`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GiveUp {
@@ -173,6 +181,25 @@ impl Standing {
 /// The order is: success; never retryable; daily and spend (at once, without another request); ambiguous; attempts; the
 /// header cap; the deadline, compared before anybody sleeps; the budget. A wait is never zero, never ends before the
 /// stated delay (unless clamped by explicit choice) and never reaches the deadline. Jitter on a stated delay only adds.
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::core::decide::{Decision, Standing, decide};
+/// use forbear::core::dice::SeededDice;
+/// use forbear::core::moment::Moment;
+/// use forbear::core::signal::{Part, Signal, StatedDelay};
+/// use forbear::{LimitClass, Policy};
+///
+/// let policy = Policy::interactive(Duration::from_secs(15)).build()?;
+/// let stated = StatedDelay::new(Duration::from_secs(2), Part::Header, "retry-after");
+/// let signal = Signal::throttle(LimitClass::RequestRate).stating(stated);
+/// let deadline = Moment::START.after(policy.deadline());
+/// let standing = Standing::new(1, deadline, true);
+/// let decision = decide(&policy, standing, &signal, Moment::START, &mut SeededDice::new(1), &mut || true);
+/// let Decision::Again(wait) = decision else { panic!("{decision:?}") };
+/// assert_eq!(wait.delay, Duration::from_secs(2), "behind a gate the pacing is the jitter");
+/// # Ok::<(), forbear::InvalidSetting>(())
+/// ```
 #[inline]
 pub fn decide(
     policy: &Policy,

@@ -38,6 +38,15 @@ impl<D: Dice + ?Sized> Dice for &mut D {
 /// Dice that repeat: the same seed gives the same numbers (SplitMix64, <https://prng.di.unimi.it/splitmix64.c>).
 ///
 /// For simulations and tests. Not for secrets.
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::core::dice::{Dice, SeededDice};
+/// let (mut a, mut b) = (SeededDice::new(7), SeededDice::new(7));
+/// assert_eq!(a.roll(), b.roll());
+/// let second = Duration::from_secs(1);
+/// assert!((Duration::from_nanos(1)..=second).contains(&a.within(second)));
+/// ```
 #[derive(Clone, Debug)]
 pub struct SeededDice(u64);
 

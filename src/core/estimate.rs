@@ -1,6 +1,14 @@
-//! How many tokens a call is expected to use.
+//! How many tokens a call is expected to use, and how many it did.
+
+mod estimator;
+mod usage;
+
+pub use estimator::{Estimator, RequestSize};
+pub use usage::Usage;
 
 /// The tokens a call is expected to use, by side where the sides are known apart.
+///
+/// Stated by hand, or made from a request's body by an [`Estimator`].
 ///
 /// ```
 /// use forbear::Estimate;
@@ -12,13 +20,14 @@ pub struct Estimate {
     input: u32,
     output: u32,
     total: u32,
+    size: Option<RequestSize>,
 }
 
 impl Estimate {
     /// Tokens sent.
     #[must_use]
     pub const fn input(tokens: u32) -> Self {
-        Self { input: tokens, output: 0, total: 0 }
+        Self { input: tokens, output: 0, total: 0, size: None }
     }
 
     /// The same with tokens received: what the request asks for at most, or what is usual.
@@ -31,7 +40,7 @@ impl Estimate {
     /// Tokens of both sides, where they are not known apart.
     #[must_use]
     pub const fn total(tokens: u32) -> Self {
-        Self { input: 0, output: 0, total: tokens }
+        Self { input: 0, output: 0, total: tokens, size: None }
     }
 
     /// Tokens sent; zero when only the total is known.
@@ -56,5 +65,11 @@ impl Estimate {
     #[must_use]
     pub const fn total_tokens(&self) -> u32 {
         self.input.saturating_add(self.output).saturating_add(self.total)
+    }
+
+    /// The size it was made from; `None` when it was stated by hand.
+    #[must_use]
+    pub const fn size(&self) -> Option<RequestSize> {
+        self.size
     }
 }

@@ -61,6 +61,17 @@ impl Limit {
     }
 
     /// `amount` of `dimension` in each `window`; the window may be 1 s to 31 days, the amount 1 to 10^12.
+    ///
+    /// Checked when the pool is built.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use forbear::Limit;
+    /// use forbear::core::signal::Dimension;
+    /// // The Hub of Hugging Face counts in windows of five minutes.
+    /// let limit = Limit::per(Dimension::Requests, 1_000, Duration::from_secs(300));
+    /// assert_eq!(limit.amount(), 1_000);
+    /// ```
     #[must_use]
     pub const fn per(dimension: Dimension, amount: u64, window: Duration) -> Self {
         Self { dimension, amount, window }

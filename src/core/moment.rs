@@ -5,6 +5,15 @@ use std::time::Duration;
 /// A point in monotonic time, counted from the start of the clock that made it; resolution one nanosecond.
 ///
 /// Arithmetic saturates: it never panics and never wraps. Moments of different clocks do not compare.
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::core::moment::Moment;
+/// let later = Moment::START.after(Duration::from_secs(2));
+/// assert_eq!(Moment::START.until(later), Duration::from_secs(2));
+/// assert_eq!(later.until(Moment::START), Duration::ZERO, "never negative");
+/// assert_eq!(Moment::NEVER.after(Duration::MAX), Moment::NEVER);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(u64);
 

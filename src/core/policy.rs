@@ -147,6 +147,8 @@ const MILLISECOND: Duration = Duration::from_millis(1);
 
 impl Policy {
     /// A policy for a caller who waits for the answer; `deadline` bounds the whole call, waits in the gate included.
+    ///
+    /// Short waits and four attempts: a person would rather hear "busy" than wait a minute. `deadline` is 1 ms to 7 days.
     pub fn interactive(deadline: Duration) -> PolicyBuilder {
         let policy = Self {
             name: Arc::from("default"),
@@ -167,6 +169,16 @@ impl Policy {
     }
 
     /// A policy for work nobody is waiting for; `deadline` bounds the whole call, waits in the gate included.
+    ///
+    /// Waits that begin at a tenth of a minute and ten attempts: a job can outlive a window of a minute, and should.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use forbear::Policy;
+    /// let nightly = Policy::background(Duration::from_secs(600)).named("nightly").build()?;
+    /// assert_eq!((nightly.base(), nightly.cap(), nightly.attempts()), (Duration::from_secs(6), Duration::from_secs(120), 10));
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
     pub fn background(deadline: Duration) -> PolicyBuilder {
         Self::interactive(deadline).base(Duration::from_secs(6)).cap(Duration::from_secs(120)).attempts(10)
     }
@@ -233,6 +245,20 @@ impl Policy {
 }
 
 /// A [`Policy`] in the making; nothing is checked before [`PolicyBuilder::build`].
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::{OnAmbiguous, Policy};
+/// let send = Policy::interactive(Duration::from_secs(10))
+///     .named("send-mail")
+///     .base(Duration::from_millis(250))
+///     .attempts(3)
+///     .attempt_timeout(Duration::from_secs(4))
+///     .on_ambiguous(OnAmbiguous::Stop)
+///     .build()?;
+/// assert_eq!(send.name(), "send-mail");
+/// # Ok::<(), forbear::InvalidSetting>(())
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "a policy is made by `build`"]
 pub struct PolicyBuilder(Policy, Option<InvalidSetting>);
@@ -245,60 +271,85 @@ impl PolicyBuilder {
     }
 
     /// The name in labels and spans; one per call site, a static word of the application.
+    ///
+    /// Metrics keep the first sixteen names apart and count the rest as `_OTHER`: name call sites, not requests or customers.
     pub fn named(mut self, name: &str) -> Self {
         self.0.name = Arc::from(name);
         self
     }
 
     /// The bound of the first wait.
+    ///
+    /// 1 ms to 1 h. About a tenth of the provider's window; see [choosing numbers](crate::guide::choosing_numbers).
     pub fn base(mut self, base: Duration) -> Self {
         self.0.base = base;
         self
     }
 
     /// By how much the bound grows with each attempt.
+    ///
+    /// 1 to 10; 1 is a constant bound. Two is the usual doubling.
     pub fn factor(mut self, factor: f64) -> Self {
         self.0.factor = factor;
         self
     }
 
     /// The bound of every wait of the curve.
+    ///
+    /// From the base to 24 h. It bounds the curve alone: what a provider states has a cap of its own,
+    /// [`PolicyBuilder::header_cap`].
     pub fn cap(mut self, cap: Duration) -> Self {
         self.0.cap = cap;
         self
     }
 
     /// The longest stated delay that is waited for.
+    ///
+    /// 1 s to 26 h. A longer one ends the call at once: a retry before the stated end is known to fail.
     pub fn header_cap(mut self, header_cap: Duration) -> Self {
         self.0.header_cap = header_cap;
         self
     }
 
     /// What happens to a stated delay above the header cap.
+    ///
+    /// [`OnOverCap::Clamp`] sends a request that is known to fail, now and then one that does not; it is counted in
+    /// `forbear_clamped_delays_total` and has no effect behind a gate.
     pub fn on_over_cap(mut self, on_over_cap: OnOverCap) -> Self {
         self.0.on_over_cap = on_over_cap;
         self
     }
 
     /// How long the whole call may take, gate waits and attempts included.
+    ///
+    /// 1 ms to 7 days. Nothing of a call outlives it: an attempt in flight is cut, a waiter leaves the queue, and a wait that would
+    /// reach it is not begun.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.0.deadline = deadline;
         self
     }
 
     /// The most attempts of one call; 1 means no retry.
+    ///
+    /// 1 to 100, the first included. Let the deadline be the limit that matters, and this the guard against loops.
     pub fn attempts(mut self, attempts: u32) -> Self {
         self.0.attempts = attempts;
         self
     }
 
     /// How long one attempt may take; the deadline cuts it in any case.
+    ///
+    /// 1 ms to the deadline. The attempt is dropped when it is over and counts as an ambiguous failure: the request may have had its
+    /// effect.
     pub fn attempt_timeout(mut self, attempt_timeout: Duration) -> Self {
         self.0.attempt_timeout = Some(attempt_timeout);
         self
     }
 
     /// What happens after an ambiguous failure.
+    ///
+    /// A timeout, a connection that broke after sending, a 5xx that names no cause: the provider may have done the work. Stop where
+    /// doing it twice costs more than not knowing.
     pub fn on_ambiguous(mut self, on_ambiguous: OnAmbiguous) -> Self {
         self.0.on_ambiguous = on_ambiguous;
         self
@@ -333,6 +384,13 @@ impl PolicyBuilder {
     ///
     /// # Errors
     /// The first field outside its range, with value and range.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use forbear::Policy;
+    /// let refused = Policy::interactive(Duration::ZERO).build().unwrap_err().to_string();
+    /// assert!(refused.starts_with("policy.deadline is 0ns; allowed: "), "{refused}");
+    /// ```
     pub fn build(self) -> Result<Policy, InvalidSetting> {
         let Self(policy, refused) = self;
         refused.map_or(Ok(()), Err)?;

@@ -19,8 +19,6 @@ use std::cell::Cell;
 use std::fmt;
 use std::time::Duration;
 
-use http::HeaderMap;
-
 use crate::core::moment::WallTime;
 use crate::core::observation::{Observation, TransportFailure};
 use crate::core::rule::fact::{Asked, Facts};
@@ -36,7 +34,8 @@ use crate::core::signal::{LimitClass, Part, Reading, Scope, Signal, StatedDelay,
 ///
 /// Headers and body may hold placeholders. Of the limit that was hit: `{wait.s}` (whole seconds, rounded up),
 /// `{wait.ms}`, `{wait.f}` (decimal seconds), `{wait.go}` (`1m2.5s`), `{wait.proto}` (`62.500s`), `{wait.date}` (HTTP
-/// date of its end), `{wait.rfc3339}`, `{wait.epoch_s}`, `{wait.epoch_ms}`; `{limit}`. Of any axis `A` in `requests`,
+/// date of its end), `{wait.rfc3339}`, `{wait.epoch_s}`, `{wait.epoch_ms}`, `{wait.rpc}` (a `google.rpc.Status` in base64
+/// that holds it); `{limit}`. Of any axis `A` in `requests`,
 /// `tokens`, `input_tokens`, `output_tokens`, `requests_day`, `tokens_day`: `{A.limit}`, `{A.remaining}`, and
 /// `{A.reset.F}` with `F` a form of `wait`. Bodies of successes may hold `{usage.input}`, `{usage.output}` and
 /// `{usage.total}`, the tokens of the request. What is not told, such as an axis that has no limit, is left out with the
@@ -78,8 +77,8 @@ impl Answer {
     }
 }
 
-/// Reads a body into facts. The flag tells whether the headers announced a stream.
-pub type ReadBody = fn(&Table, Option<&HeaderMap>, &[u8], bool, &mut Facts);
+/// Reads the body and the message of an observation into facts. The flag tells whether the headers announced a stream.
+pub type ReadBody = fn(&Table, &Observation<'_>, bool, &mut Facts);
 
 /// Everything the engine knows of one provider. Cheap to copy: it refers to constants.
 #[derive(Clone, Copy)]
@@ -144,7 +143,7 @@ impl Table {
             fields: NO_FIELDS,
             rules: NO_RULES,
             user_rules: NO_RULES,
-            read_body: |_, _, _, _, _| {},
+            read_body: |_, _, _, _| {},
             states_delay: None,
             states_class: None,
             tokens: TokenFields::NONE,
@@ -164,16 +163,19 @@ impl Table {
     /// reading a header.
     #[must_use]
     pub fn read_at(&self, observation: &Observation<'_>, wall: &dyn Fn() -> WallTime) -> Reading {
-        let status = match observation.status {
+        let http = match observation.status {
             Some(status) if observation.failure.is_none() && !observation.is_bare() => status,
             _ => return self.read_bare(observation).into(),
         };
-        let body = observation.body.filter(|_| status >= 400 || (200..300).contains(&status));
+        let may_fail = http >= 400 || (200..300).contains(&http);
+        let has_text = may_fail && (observation.body.is_some() || observation.message.is_some());
         let mut seen = Seen::default();
         if let Some(map) = observation.headers {
-            let asked = Asked { table: self.rules, user: self.user_rules, body: body.is_some() };
-            seen.read(self.headers, map, (status >= 400 || body.is_some()).then_some(asked));
+            let asked = Asked { table: self.rules, user: self.user_rules, body: has_text };
+            let is_asked = http >= 400 || has_text || may_fail && self.headers.tells_status;
+            seen.read(self.headers, map, is_asked.then_some(asked));
         }
+        let status = seen.status.filter(|_| http < 400).unwrap_or(http);
         let sent = Cell::new(None);
         let at_sending = |seen: &Seen<'_>| {
             let known = sent.get().unwrap_or_else(|| seen.date().unwrap_or_else(wall));
@@ -182,15 +184,14 @@ impl Table {
         };
         let mut reading = Reading::from(Signal { status: Some(status), ..Signal::success() });
         seen.enter(self.headers, &|| at_sending(&seen), &mut reading.quotas);
-        if status < 400 && body.is_none() {
+        if status < 400 && !has_text {
             return reading;
         }
 
         let mut facts = Facts::default();
-        if let Some(body) = body {
-            (self.read_body)(self, observation.headers, body, seen.stream, &mut facts);
-        }
+        (self.read_body)(self, observation, seen.stream, &mut facts);
         if status < 400 && !facts.is_error() && !observation.in_stream {
+            reading.used = facts.used;
             return reading;
         }
         if observation.in_stream || status < 400 && (seen.stream || facts.in_stream) {
@@ -273,6 +274,8 @@ fn transport(failure: TransportFailure) -> Signal {
 /// Building a table: each function sets one part and gives the table back.
 impl Table {
     /// Sets the public page on the limits and the day it was last read, as `2026-11-30`.
+    ///
+    /// The day is that of the last comparison, as `2026-11-30`: what an answer shows beats a page, and a page beats memory.
     #[must_use]
     pub const fn page(mut self, page: &'static str, verified_on: &'static str) -> Self {
         self.page = page;
@@ -288,6 +291,8 @@ impl Table {
     }
 
     /// Sets the levels its limits belong to, widest first.
+    ///
+    /// A limit that names one of them shuts that level of a pool's path, and all pools below it.
     #[must_use]
     pub const fn scopes(mut self, scopes: &'static [Scope]) -> Self {
         self.scopes = scopes;
@@ -295,6 +300,9 @@ impl Table {
     }
 
     /// Sets the least time a throttle shuts a pool.
+    ///
+    /// 1 s unless set. Where a bucket states the time until its next request, which is milliseconds at a large quota, reopening for
+    /// everybody then would be a storm; zero is for capacity of one's own, where milliseconds are meant.
     #[must_use]
     pub const fn shut_floor(mut self, floor: Duration) -> Self {
         self.shut_floor = floor;
@@ -324,6 +332,8 @@ impl Table {
     }
 
     /// Sets rules of the application's own, which run after all others.
+    ///
+    /// They run after the table's own and win; see [reading answers](crate::guide::reading_answers#a-word-of-your-own).
     #[must_use]
     pub const fn and_rules(mut self, rules: &'static Rules) -> Self {
         self.user_rules = rules;
@@ -331,6 +341,9 @@ impl Table {
     }
 
     /// Sets where delay and class are normally stated.
+    ///
+    /// A throttle without what is normally stated is counted by `forbear_unreadable_signals_total`: the provider may have changed its
+    /// spelling. `None` promises nothing, and raises nothing.
     #[must_use]
     pub const fn normally_states(mut self, delay: Option<Part>, class: Option<Part>) -> Self {
         self.states_delay = delay;

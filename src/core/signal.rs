@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::core::estimate::Usage;
+
 /// Declares a closed set of words: the enum, its spelling in labels, and all its members.
 macro_rules! words {
     ($(#[$outer:meta])* $name:ident { $($(#[$inner:meta])* $variant:ident => $word:literal,)* }) => {
@@ -121,6 +123,15 @@ words! {
 }
 
 /// A wait the provider stated, and exactly where it stood. A floor: nobody retries earlier than told.
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::core::signal::{Part, Signal, StatedDelay};
+/// use forbear::LimitClass;
+/// let stated = StatedDelay::new(Duration::from_secs(20), Part::Header, "retry-after");
+/// let signal = Signal::throttle(LimitClass::RequestRate).stating(stated);
+/// assert!(signal.retryable && signal.is_throttle());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StatedDelay {
@@ -142,6 +153,9 @@ impl StatedDelay {
 }
 
 /// What one answer means. Small and `Copy`: it holds no text of the answer.
+///
+/// Two words are kept apart: `retryable` is what the provider said, what a call does about it is a decision, which also knows
+/// how much time is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Signal {
@@ -196,6 +210,12 @@ impl Signal {
     }
 
     /// A throttle of this class; retryable unless it is [`LimitClass::Spend`].
+    ///
+    /// ```
+    /// use forbear::{LimitClass, Signal};
+    /// assert!(Signal::throttle(LimitClass::Overload).retryable);
+    /// assert!(!Signal::throttle(LimitClass::Spend).retryable, "a person must act");
+    /// ```
     #[must_use]
     pub const fn throttle(class: LimitClass) -> Self {
         Self { failed: true, class, retryable: !matches!(class, LimitClass::Spend), ..Self::success() }
@@ -223,6 +243,8 @@ impl Signal {
 }
 
 /// What an answer says of one quota. Fields it does not tell are `None`.
+///
+/// Readings are the provider's own: of the whole pool, shared by all who use it, and as old as the answer they stood in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QuotaReading {
@@ -247,6 +269,15 @@ impl QuotaReading {
 }
 
 /// The quota readings of one answer: at most one per dimension and window, [`Quotas::CAPACITY`] in all. No allocation.
+///
+/// ```
+/// use forbear::core::signal::{Dimension, QuotaWindow, Quotas};
+/// let mut quotas = Quotas::default();
+/// assert!(quotas.is_empty());
+/// let reading = quotas.entry(Dimension::Requests, QuotaWindow::Minute).expect("there is room");
+/// (reading.limit, reading.remaining) = (Some(1_000), Some(12));
+/// assert_eq!(quotas.iter().count(), 1);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quotas {
     readings: [Option<QuotaReading>; Quotas::CAPACITY],
@@ -283,10 +314,12 @@ pub struct Reading {
     pub signal: Signal,
     /// What it says of quotas.
     pub quotas: Quotas,
+    /// The tokens a success says were used, where its body was looked at.
+    pub used: Usage,
 }
 
 impl From<Signal> for Reading {
     fn from(signal: Signal) -> Self {
-        Self { signal, quotas: Quotas { readings: [None; Quotas::CAPACITY] } }
+        Self { signal, quotas: Quotas { readings: [None; Quotas::CAPACITY] }, used: Usage::default() }
     }
 }

@@ -12,7 +12,7 @@ use crate::diagnose::objective::{Objective, share};
 use crate::diagnose::settings::KnownLimit;
 use crate::diagnose::verdict::seconds;
 use crate::diagnose::window::Window;
-use crate::event::words::GateMode;
+use crate::event::words::{GateMode, QuotaOrigin};
 
 /// The share of the calls that must have met a load for it to count: one busy minute in an hour is no shortage.
 const LOAD_MET_BY: f64 = 0.05;
@@ -30,6 +30,8 @@ const SURELY_ENOUGH: f64 = 0.8;
 const OFTEN_AGAIN: f64 = 0.4;
 /// Above this share of refusals after which a stated wait was waited for, the provider can be taken at its word.
 const OFTEN_TOLD: f64 = 0.2;
+/// Above so many times a configured limit served for good, that limit is not the provider's.
+const MORE_THAN_SET: f64 = 1.1;
 /// Fewer successes say too little of how large requests are.
 const ENOUGH_SUCCESSES: f64 = 30.0;
 
@@ -44,8 +46,15 @@ pub struct Load {
     pub horizon: f64,
     /// What was asked for over what the limit grants, over the whole window.
     pub mean: f64,
-    /// How much of the limit was in use when something was refused.
+    /// What was served over what the limit grants, over the whole window.
+    pub used: f64,
+    /// The same of the minute in which most was served.
+    pub used_at_most: f64,
+    /// The same of the minutes in which something was refused.
     pub when_throttled: f64,
+    /// What was served a minute for a quarter of an hour, over what the limit grants. A configured limit of which clearly more
+    /// was served is not the provider's: then what was served stands for it above.
+    pub sustained: f64,
 }
 
 /// What stood in the way of the calls that failed, as shares of them; where calls only need too many attempts, of the
@@ -158,10 +167,17 @@ impl Evidence {
             locked_out: window.peaks.locked_out && !is_told_soon(window),
             errors: error_share(counts),
             gated: window.settings.gate.is_some_and(|gate| gate != GateMode::Off),
-            part_of_fleet: window.part_of_fleet,
+            part_of_fleet: window.share_of_fleet.is_none(),
             unnamed: share(number(Number::ThrottledByUnknown), number(Number::Throttled)),
             patience,
         }
+    }
+}
+
+impl Load {
+    /// Whether the limit is configured, and the provider clearly serves more.
+    pub(crate) fn is_exceeded(&self) -> bool {
+        self.limit.origin == QuotaOrigin::Config && self.sustained > MORE_THAN_SET
     }
 }
 
@@ -254,23 +270,32 @@ fn patience(counts: &Counts) -> Duration {
     Duration::try_from_secs_f64(waits).unwrap_or(Duration::MAX)
 }
 
+/// Calls, and the tokens they were expected to need.
+fn offered(counts: &Counts) -> Amounts {
+    Amounts::new(
+        counts.get(Number::Calls),
+        counts.get(Number::OfferedInput),
+        counts.get(Number::OfferedOutput),
+        counts.get(Number::OfferedUnsided),
+    )
+}
+
+/// Attempts that succeeded, and the tokens they used.
+fn served(counts: &Counts) -> Amounts {
+    Amounts::new(
+        counts.get(Number::Served),
+        counts.get(Number::UsedInput),
+        counts.get(Number::UsedOutput),
+        counts.get(Number::UsedUnsided),
+    )
+}
+
 /// What counts of what was asked for: requests as they are; tokens as they are estimated, corrected by what was really
 /// used; where nobody estimates, what is usually used.
 fn needs(window: &Window, dimension: Dimension) -> impl Fn(&Amounts) -> f64 {
     let counts = &window.counts;
-    let number = |number| counts.get(number);
-    let offered = Amounts::new(
-        number(Number::Calls),
-        number(Number::OfferedInput),
-        number(Number::OfferedOutput),
-        number(Number::OfferedUnsided),
-    );
-    let used = Amounts::new(
-        number(Number::Served),
-        number(Number::UsedInput),
-        number(Number::UsedOutput),
-        number(Number::UsedUnsided),
-    );
+    let offered = offered(counts);
+    let used = served(counts);
     let (calls, served) = (offered.of(Dimension::Requests), used.of(Dimension::Requests));
     let usual = share(used.of(dimension), served);
     let estimated = share(offered.of(dimension), calls);
@@ -284,23 +309,26 @@ fn needs(window: &Window, dimension: Dimension) -> impl Fn(&Amounts) -> f64 {
 /// How much is asked for against what `limit` can serve.
 fn load(window: &Window, limit: KnownLimit, patience: Duration) -> Load {
     let needs = needs(window, limit.dimension);
+    let sustained = window.peaks.sustained.of(limit.dimension);
+    // What this part of the fleet may take of it.
+    let granted = limit.amount * window.share_of_fleet.unwrap_or(1.0);
+    let is_larger = limit.origin == QuotaOrigin::Config && sustained > granted * MORE_THAN_SET;
+    let amount = if is_larger { sustained } else { granted };
     let minutes = |time: Duration| time.as_secs_f64() / window.minute.as_secs_f64();
     // A full bucket, or a window that has just begun, serves more than a minute's worth at first. How much is not told,
     // and was seen at best; half of it is counted.
-    let head_start = (window.peaks.minute.of(limit.dimension) / limit.amount - 1.0).clamp(0.0, 1.0) / 2.0;
-    let supply = |horizon: Duration| limit.amount * (minutes(horizon.saturating_add(patience)) + head_start);
+    let head_start = (window.peaks.minute.of(limit.dimension) / amount - 1.0).clamp(0.0, 1.0) / 2.0;
+    let supply = |horizon: Duration| amount * (minutes(horizon.saturating_add(patience)) + head_start);
     let counts = &window.counts;
-    let all = Amounts::new(
-        counts.get(Number::Calls),
-        counts.get(Number::OfferedInput),
-        counts.get(Number::OfferedOutput),
-        counts.get(Number::OfferedUnsided),
-    );
+    let all = offered(counts);
     Load {
         limit,
         horizon: window.demand.load(LOAD_MET_BY, supply, &needs),
-        mean: share(needs(&all), limit.amount * minutes(window.length)),
-        when_throttled: share(window.peaks.when_throttled.of(limit.dimension), limit.amount),
+        mean: share(needs(&all), amount * minutes(window.length)),
+        used: share(served(counts).of(limit.dimension), amount * minutes(window.length)),
+        used_at_most: share(window.peaks.minute.of(limit.dimension), amount),
+        sustained: share(sustained, granted),
+        when_throttled: share(window.peaks.when_throttled.of(limit.dimension), amount),
     }
 }
 
@@ -315,3 +343,7 @@ fn learned_load(window: &Window, patience: Duration) -> f64 {
     });
     loads.reduce(f64::min).unwrap_or(0.0)
 }
+
+#[cfg(test)]
+#[path = "evidence_tests.rs"]
+mod tests;

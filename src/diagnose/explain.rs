@@ -10,50 +10,66 @@ use crate::diagnose::recommend::{Recommendation, Rung, policy_of_most};
 use crate::diagnose::window::Window;
 use crate::event::words::{GateMode, QuotaOrigin};
 
-/// One sentence for whoever decides.
-pub(crate) fn sentence(cause: Cause, set: &Recommendation, seen: &Evidence, window: &Window) -> String {
+/// One sentence for whoever decides: how it went, why, what to change.
+pub(crate) fn sentence(cause: Cause, change: &str, seen: &Evidence) -> String {
     let went = format!(
         "{} of {:.0} calls succeeded with {:.2} attempts each",
         percent(seen.objective.success()),
         seen.calls,
         seen.objective.attempts_per_call
     );
-    let do_what = match cause {
+    let why = match cause {
         Cause::Healthy => return format!("{went}: nothing is to be changed."),
         Cause::NotEnoughData => return format!("{:.0} calls are too few to tell.", seen.calls),
-        Cause::QuotaTooSmall => quota(set, seen),
-        Cause::BackoffTooFast => {
-            format!("the quota would do, but retries come before it is back: {}", curve(set, window))
+        Cause::QuotaTooSmall if seen.too_large > seen.objective.failed => {
+            format!("{:.0} requests were larger than a whole minute's quota", seen.too_large)
         }
-        Cause::BackoffTooSlow => {
-            format!("the quota would do, but calls sleep while it lies idle: {}", curve(set, window))
+        Cause::QuotaTooSmall => {
+            let load = seen.horizon_load().unwrap_or(seen.learned_load);
+            format!("{load:.1} times what the quota can serve in time was asked for, and no way of retrying helps")
         }
-        Cause::Unpaced => format!("the quota would do, but calls come too close together: {}", rung(set.gate)),
-        Cause::DailySpent => {
-            "the day's quota is used up: stop sending until it is back, or ask for more a day".to_owned()
-        }
-        Cause::SpendLimit => "the account may spend no more: somebody must pay or raise its limit".to_owned(),
-        Cause::Overloaded => {
-            "the provider is short of capacity of its own: wait it out or go elsewhere, no quota of yours helps"
-                .to_owned()
-        }
-        Cause::Concurrency => {
-            "too many requests are in flight at once: run fewer at a time, or ask for more".to_owned()
-        }
+        Cause::BackoffTooFast => "the quota would do, but retries come before it is back".to_owned(),
+        Cause::BackoffTooSlow => "the quota would do, but calls sleep while it lies idle".to_owned(),
+        Cause::Unpaced => "the quota would do, but calls come too close together".to_owned(),
+        Cause::DailySpent => "the day's quota is used up".to_owned(),
+        Cause::SpendLimit => "the account may spend no more".to_owned(),
+        Cause::Overloaded => "the provider is short of capacity of its own, and no quota of yours helps".to_owned(),
+        Cause::Concurrency => "too many requests are in flight at once".to_owned(),
         Cause::ProviderErrors => {
-            format!("{} of the attempts that met no limit failed: it is the provider's to repair", percent(seen.errors))
+            format!("{} of the attempts that neither waited nor met a limit failed", percent(seen.errors))
         }
-        Cause::CallerErrors => format!(
-            "{} of the calls were refused as wrong (credentials, request): they are to be repaired, retries do not help",
-            percent(share(seen.wrong, seen.ended))
-        ),
-        Cause::Unclear => "the numbers do not say why: look at the failures themselves".to_owned(),
+        Cause::CallerErrors => format!("{} of the calls were refused as wrong", percent(share(seen.wrong, seen.ended))),
+        Cause::Unclear => "the numbers do not say why".to_owned(),
     };
-    format!("{went}; {do_what}.")
+    format!("{went}; {why}: {change}.")
 }
 
-/// How short the quota is, and what to ask for.
-fn quota(set: &Recommendation, seen: &Evidence) -> String {
+/// What to change, in a few words.
+pub(crate) fn change(cause: Cause, set: &Recommendation, window: &Window) -> String {
+    match cause {
+        Cause::Healthy => "nothing",
+        Cause::NotEnoughData => "wait for more calls",
+        Cause::QuotaTooSmall => return format!("raise the quota: ask for about {}", asked_for(set)),
+        Cause::BackoffTooFast | Cause::BackoffTooSlow => return format!("change the backoff: {}", curve(set, window)),
+        Cause::Unpaced => match set.gate {
+            None | Some(Rung::Local) => "put the callers behind one gate",
+            Some(Rung::News) => "let the gates of all processes share their news",
+            Some(Rung::Paced) => "let all processes share one pace",
+            Some(Rung::Queue) => "put a queue in front of the callers, or spread the work",
+        },
+        Cause::DailySpent => "stop sending until the day ends, or ask for more a day",
+        Cause::SpendLimit => "pay, or raise the account's limit",
+        Cause::Overloaded => "wait it out, or use another provider",
+        Cause::Concurrency => "run fewer at a time, or ask for more",
+        Cause::ProviderErrors => "it is the provider's to repair: wait, or use another",
+        Cause::CallerErrors => "repair the requests or the credentials",
+        Cause::Unclear => "look at the failures themselves",
+    }
+    .to_owned()
+}
+
+/// The quotas to ask for.
+fn asked_for(set: &Recommendation) -> String {
     let asks = [
         (set.requests_per_minute, "requests"),
         (set.tokens_per_minute, "tokens"),
@@ -61,15 +77,7 @@ fn quota(set: &Recommendation, seen: &Evidence) -> String {
         (set.output_tokens_per_minute, "output tokens"),
     ];
     let asks = asks.into_iter().filter_map(|(amount, what)| Some(format!("{} {what} a minute", grouped(amount?))));
-    let asks = asks.collect::<Vec<_>>().join(" and ");
-    if seen.too_large > seen.objective.failed {
-        return format!(
-            "{:.0} requests were larger than a whole minute's quota: make them smaller, or ask for {asks}",
-            seen.too_large
-        );
-    }
-    let load = seen.horizon_load().unwrap_or(seen.learned_load);
-    format!("{load:.1} times what the quota can serve in time was asked for, no way of retrying helps: ask for {asks}")
+    asks.collect::<Vec<_>>().join(" and ")
 }
 
 /// From which settings to which.
@@ -87,23 +95,7 @@ fn curve(set: &Recommendation, window: &Window) -> String {
         change("cap", old.and_then(|old| old.cap).map(text), text(new.cap)),
         change("attempts", old.and_then(|old| old.attempts).map(|n| n.to_string()), new.attempts.to_string()),
     ];
-    let changes = changes.into_iter().flatten().collect::<Vec<_>>();
-    let name = old.map_or(String::new(), |old| format!(" of policy {}", old.name));
-    format!("set {}{name}", changes.join(", "))
-}
-
-/// What the next rung means.
-const fn rung_text(rung: Rung) -> &'static str {
-    match rung {
-        Rung::Local => "put the callers of each process behind a local gate",
-        Rung::News => "let the gates of all processes share their news",
-        Rung::Paced => "let all processes share one pace",
-        Rung::Queue => "put a queue in front of the callers, or spread the work",
-    }
-}
-
-fn rung(rung: Option<Rung>) -> &'static str {
-    rung.map_or("pace them", rung_text)
+    changes.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// What to do at once.
@@ -212,6 +204,15 @@ pub(crate) fn notes(seen: &Evidence, window: &Window) -> Vec<String> {
                 grouped(told.amount as u64)
             ));
         }
+    }
+    for load in seen.loads.iter().filter(|load| load.is_exceeded()) {
+        notes.push(format!(
+            "{} {} a minute are configured, and {:.1} times as many were served for a quarter of an hour: set what the \
+             provider grants",
+            grouped(load.limit.amount as u64),
+            dimension(load.limit.dimension),
+            load.sustained
+        ));
     }
     if window.settings.gate == Some(GateMode::Off) && seen.objective.is_missed() {
         notes.push("the gate is off".to_owned());

@@ -48,6 +48,17 @@ impl History {
         Self { keeping, looks: VecDeque::new(), marks: VecDeque::new() }
     }
 
+    /// How far apart looks are.
+    pub(crate) const fn every(&self) -> Duration {
+        self.keeping.every
+    }
+
+    /// How many looks are remembered.
+    #[cfg(test)]
+    pub(crate) fn size(&self) -> usize {
+        self.looks.len()
+    }
+
     /// Lets the window begin now, whatever was seen before; looks before it still count for the horizons that end in it.
     pub(crate) fn begin(&mut self, now: Moment, counts: &Counts) {
         self.marks.clear();
@@ -91,7 +102,7 @@ impl History {
             peaks: Peaks::seen(&looks, from, minute),
             failing_for: self.failing_for(now, counts),
             minute,
-            part_of_fleet: false,
+            share_of_fleet: Some(1.0),
             settings,
         }
     }

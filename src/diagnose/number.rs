@@ -216,3 +216,43 @@ pub(crate) fn members(series: SeriesId, mut visit: impl FnMut(Number, Part)) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::names::Policies;
+
+    #[test]
+    fn every_number_names_labels_and_words_of_its_metric() {
+        for number in Number::ALL {
+            let Selector { metric, labels, .. } = number.selector();
+            for (key, words) in labels {
+                let label = metric.row().labels.iter().find(|label| label.key == *key);
+                let label = label.unwrap_or_else(|| panic!("{number:?}: no label {key}"));
+                let crate::event::metric::Words::Closed(known) = label.words else {
+                    panic!("{number:?}: {key} is open")
+                };
+                assert!(words.iter().all(|word| known.contains(word)), "{number:?}: {words:?} of {key}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_series_belongs_to_the_numbers_whose_labels_it_has() {
+        let policies = Policies::new();
+        for metric in [Metric::Attempts, Metric::Giveups, Metric::CallDuration, Metric::OfferedTokens] {
+            for series in SeriesId::all(metric) {
+                let labels = series.labels(&policies);
+                let label = |key: &str| labels.iter().find(|(known, _)| *known == key).map(|(_, word)| *word);
+                let expected: Vec<_> = Number::ALL
+                    .iter()
+                    .filter(|number| number.selector().metric == metric && number.selector().takes(label))
+                    .copied()
+                    .collect();
+                let mut found = Vec::new();
+                members(series, |number, _| found.push(number));
+                assert_eq!(found, expected, "{labels:?}");
+            }
+        }
+    }
+}

@@ -110,23 +110,20 @@ pub(crate) fn recommend(cause: Cause, seen: &Evidence, window: &Window) -> Recom
 
 /// The quotas to ask for: of those that would still be too small, each enough for what is asked of it.
 fn ask_for(seen: &Evidence, window: &Window, recommendation: &mut Recommendation) {
-    for Load { limit, horizon, .. } in &seen.loads {
+    for load @ Load { limit, horizon, .. } in &seen.loads {
+        // How large the too large are is not told: twice as much is a beginning.
         let short = if seen.too_large > seen.objective.failed { 2.0 } else { horizon * ROOM };
         if short > 1.0 {
-            *recommendation.of(limit.dimension) = Some(two_digits(limit.amount * short * per_minute(window)));
+            let granted = if load.is_exceeded() { limit.amount * load.sustained } else { limit.amount };
+            *recommendation.of(limit.dimension) = Some(two_digits(granted * short));
         }
     }
     if seen.loads.is_empty() && seen.learned_load > SHORT_ABOVE {
         let of_tokens = window.counts.get(Number::ThrottledByTokens) > window.counts.get(Number::ThrottledByRequests);
         let dimension = if of_tokens { Dimension::Tokens } else { Dimension::Requests };
-        let learned = window.peaks.at_limit.of(dimension);
-        *recommendation.of(dimension) = Some(two_digits(learned * seen.learned_load * ROOM * per_minute(window)));
+        let learned = window.peaks.at_limit.of(dimension) / window.share_of_fleet.unwrap_or(1.0);
+        *recommendation.of(dimension) = Some(two_digits(learned * seen.learned_load * ROOM));
     }
-}
-
-/// How often the quotas' minute is over in a real one.
-fn per_minute(window: &Window) -> f64 {
-    60.0 / window.minute.as_secs_f64()
 }
 
 impl Recommendation {

@@ -161,3 +161,7 @@ pub(crate) fn why_not(cause: Cause, seen: &Evidence) -> Vec<WhyNot> {
     }
     reasons
 }
+
+#[cfg(test)]
+#[path = "rules_tests.rs"]
+mod tests;

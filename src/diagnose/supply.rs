@@ -1,4 +1,4 @@
-//! How much could be served, as far as it was seen.
+//! How much was served, as far as that tells how much could be.
 
 use std::time::Duration;
 
@@ -10,11 +10,28 @@ use crate::diagnose::look::Look;
 
 /// In minutes, over how long it is looked how much a limit lets through that nobody told: long enough for a window's end
 /// and the next one's start to be in it.
-const LEARNED_OVER: f64 = 2.0;
+pub(crate) const LEARNED_OVER: f64 = 2.0;
+/// In minutes, over how long it is looked how much is served for good: a bucket that was full adds little to it.
+pub(crate) const SUSTAINED_OVER: f64 = 15.0;
 /// In minutes, how long nothing may succeed before a limit is one of the day, although no answer said so …
-const LOCKED_OUT_FOR: f64 = 10.0;
+pub(crate) const LOCKED_OUT_FOR: f64 = 10.0;
 /// … if so much was tried in that time.
 const LOCKED_OUT_TRIES: f64 = 20.0;
+
+/// What was served, refused and tried up to one time of a window.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stretch {
+    /// Served within a minute.
+    pub(crate) minute: Amounts,
+    /// Refused within it by a limit of a minute.
+    pub(crate) refused: f64,
+    /// Served a minute over [`LEARNED_OVER`], if a limit of a minute refused something then.
+    pub(crate) at_limit: Option<Amounts>,
+    /// Served a minute over [`SUSTAINED_OVER`], if that long was looked.
+    pub(crate) sustained: Option<Amounts>,
+    /// Requests served within [`LOCKED_OUT_FOR`], and what was tried then, if the window is as long.
+    pub(crate) served_of_tried: Option<(f64, f64)>,
+}
 
 /// The most that was served, and the least.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,31 +42,51 @@ pub(crate) struct Peaks {
     pub(crate) at_limit: Amounts,
     /// What was served within a minute when limits refused something, each time counted by how much they refused then.
     pub(crate) when_throttled: Amounts,
+    /// The most that was served a minute over a quarter of an hour.
+    pub(crate) sustained: Amounts,
     /// Whether nothing was served for ten minutes in which twenty attempts and more were made, or turned away.
     pub(crate) locked_out: bool,
 }
 
 impl Peaks {
+    /// What these stretches come to.
+    pub(crate) fn of(stretches: impl Iterator<Item = Stretch>) -> Self {
+        let mut peaks = Self::default();
+        let mut refused = 0.0;
+        for stretch in stretches {
+            peaks.minute = peaks.minute.max(stretch.minute);
+            peaks.at_limit = peaks.at_limit.max(stretch.at_limit.unwrap_or_default());
+            peaks.sustained = peaks.sustained.max(stretch.sustained.unwrap_or_default());
+            peaks.when_throttled = peaks.when_throttled + stretch.minute.times(stretch.refused);
+            refused += stretch.refused;
+            // Less than one: increases that a Prometheus extrapolates are no whole numbers.
+            let locked_out = |(served, tried)| served < 0.5 && tried >= LOCKED_OUT_TRIES;
+            peaks.locked_out |= stretch.served_of_tried.is_some_and(locked_out);
+        }
+        peaks.when_throttled = peaks.when_throttled.times(if refused > 0.0 { 1.0 / refused } else { 0.0 });
+        peaks
+    }
+
     /// What a row of looks saw from `from` on.
     pub(crate) fn seen(looks: &[Look], from: Moment, minute: Duration) -> Self {
-        let mut peaks = Self::default();
-        let mut throttled = 0.0;
-        for (place, now) in looks.iter().enumerate().filter(|(_, look)| look.at >= from) {
-            let since = |minutes: f64| before(&looks[..=place], now.at, minute.mul_f64(minutes));
-            let (a_minute, refused) = (now.served - since(1.0).served, now.throttled - since(1.0).throttled);
-            peaks.minute = peaks.minute.max(a_minute);
-            peaks.when_throttled = peaks.when_throttled + a_minute.times(refused);
-            throttled += refused;
-            let earlier = since(LEARNED_OVER);
-            if now.throttled > earlier.throttled {
-                peaks.at_limit = peaks.at_limit.max((now.served - earlier.served).times(1.0 / LEARNED_OVER));
-            }
-            let earlier = since(LOCKED_OUT_FOR);
-            let nothing = (now.served - earlier.served).of(Dimension::Requests) <= 0.0;
-            let long_enough = earlier.at.after(minute.mul_f64(LOCKED_OUT_FOR)) <= now.at && earlier.at >= from;
-            peaks.locked_out |= nothing && long_enough && now.tried - earlier.tried >= LOCKED_OUT_TRIES;
-        }
-        peaks.when_throttled = peaks.when_throttled.times(if throttled > 0.0 { 1.0 / throttled } else { 0.0 });
-        peaks
+        let ends = looks.iter().enumerate().filter(|(_, look)| look.at >= from);
+        Self::of(ends.map(|(place, now)| stretch(&looks[..=place], now, from, minute)))
+    }
+}
+
+/// What these looks, the last of which is `now`, saw of a window that began at `from`.
+fn stretch(looks: &[Look], now: &Look, from: Moment, minute: Duration) -> Stretch {
+    let since = |minutes: f64| before(looks, now.at, minute.mul_f64(minutes));
+    let is_whole = |earlier: &Look, minutes: f64| earlier.at.after(minute.mul_f64(minutes)) <= now.at;
+    let (last, learned) = (since(1.0), since(LEARNED_OVER));
+    let (sustained, locked) = (since(SUSTAINED_OVER), since(LOCKED_OUT_FOR));
+    let served = |earlier: &Look, minutes: f64| (now.served - earlier.served).times(1.0 / minutes);
+    let in_window = is_whole(locked, LOCKED_OUT_FOR) && locked.at >= from;
+    Stretch {
+        minute: served(last, 1.0),
+        refused: now.throttled - last.throttled,
+        at_limit: (now.throttled > learned.throttled).then(|| served(learned, LEARNED_OVER)),
+        sustained: is_whole(sustained, SUSTAINED_OVER).then(|| served(sustained, SUSTAINED_OVER)),
+        served_of_tried: in_window.then(|| (served(locked, 1.0).of(Dimension::Requests), now.tried - locked.tried)),
     }
 }

@@ -65,6 +65,11 @@ impl Tally {
         counts
     }
 
+    /// Calls offered so far.
+    pub(crate) fn calls(&self) -> u64 {
+        self.0.numbers[Number::Calls as usize].load(Relaxed)
+    }
+
     /// Adds what one series moved by.
     fn add(&self, series: SeriesId, by: Move) {
         let inner = &*self.0;

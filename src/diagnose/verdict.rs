@@ -28,6 +28,8 @@ pub struct Verdict {
     pub horizon_load: Option<f64>,
     /// What to set.
     pub recommend: Recommendation,
+    /// What to change, in a few words.
+    pub change: String,
     /// All of it in one sentence that needs no knowledge of retries.
     pub sentence: String,
     /// What to do at once, until the change is made.
@@ -46,6 +48,26 @@ pub struct Verdict {
     pub notes: Vec<String>,
 }
 
+/// The verdict on one pool. As JSON one object: `provider` and `pool`, then the fields of the [`Verdict`].
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Diagnosis {
+    /// The provider table's id.
+    pub provider: String,
+    /// The pool, as it stands in labels.
+    pub pool: String,
+    /// What is wrong with it.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+}
+
+impl Diagnosis {
+    /// The verdict on this pool.
+    pub(crate) fn new(provider: &str, pool: &str, verdict: Verdict) -> Self {
+        Self { provider: provider.to_owned(), pool: pool.to_owned(), verdict }
+    }
+}
+
 /// Why it is not this.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
@@ -62,11 +84,13 @@ impl Verdict {
         let seen = Evidence::of(window);
         let cause = cause(&seen);
         let recommend = recommend(cause, &seen, window);
+        let change = explain::change(cause, &recommend, window);
         Self {
             cause,
             certainty: certainty(cause, &seen, window),
             horizon_load: seen.horizon_load(),
-            sentence: explain::sentence(cause, &recommend, &seen, window),
+            sentence: explain::sentence(cause, &change, &seen),
+            change,
             now: explain::now(cause, &seen),
             look_again: explain::look_again(cause, window.minute),
             not: why_not(cause, &seen),

@@ -22,8 +22,9 @@ pub(crate) struct Window {
     pub(crate) failing_for: Duration,
     /// How long the minute of the quotas is.
     pub(crate) minute: Duration,
-    /// Whether these are the numbers of one process, and nobody knows how many others there are.
-    pub(crate) part_of_fleet: bool,
+    /// The share of the fleet that these are the numbers of: 1 for all of it. `None` for one process of nobody knows how
+    /// many; then all its limits are held against what it asks for alone.
+    pub(crate) share_of_fleet: Option<f64>,
     /// What the gauges say at its end.
     pub(crate) settings: Settings,
 }

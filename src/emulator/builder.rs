@@ -14,6 +14,27 @@ use crate::provider;
 
 /// What an [`Emulator`] is to be. Without a setting it answers everything at once, with no limit, as no provider in
 /// particular.
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::emulator::Emulator;
+/// use forbear::emulator::limits::{Algorithm, RetryAfter};
+/// use forbear::provider;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let emulator = Emulator::builder()
+///     .speaks(provider::anthropic())
+///     .requests_per_minute(60)
+///     .input_tokens_per_minute(40_000)
+///     .algorithm(Algorithm::FixedWindow)
+///     .window(Duration::from_secs(2))
+///     .retry_after(RetryAfter::Exact)
+///     .seed(7)
+///     .start()
+///     .await?;
+/// assert!(emulator.url().starts_with("http://127.0.0.1:"));
+/// # Ok(()) }
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "an emulator is started with `start`"]
 pub struct EmulatorBuilder {
@@ -83,6 +104,9 @@ impl EmulatorBuilder {
     }
 
     /// Answers as this provider does.
+    ///
+    /// Status, headers and bodies are then those of the table's [`answers`](crate::core::rule::Table::answers). A class the provider
+    /// has no words for is answered as its nearest.
     pub fn speaks(mut self, table: impl Borrow<Table>) -> Self {
         self.dialect.table = *table.borrow();
         self
@@ -119,6 +143,9 @@ impl EmulatorBuilder {
     }
 
     /// Adds a time in which a share (0 to 1) of all requests is turned away for want of capacity.
+    ///
+    /// It is drawn for each request, from the [`seed`](EmulatorBuilder::seed) if one is set; the running emulator has a switch of
+    /// the same name.
     pub fn overload(mut self, period: Period, share: f64) -> Self {
         self.limits = self.limits.overload(period, share);
         self
@@ -143,6 +170,8 @@ impl EmulatorBuilder {
     }
 
     /// The port to listen on: any that is free.
+    ///
+    /// A fixed one is for people who want to look with a browser or `curl`; tests take any, and run beside each other.
     pub fn port(mut self, port: u16) -> Self {
         self.port = port;
         self

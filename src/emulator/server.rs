@@ -81,6 +81,17 @@ impl Emulator {
     }
 
     /// Refuses every request for so long, as a request rate would.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use forbear::emulator::Emulator;
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let emulator = Emulator::builder().start().await?;
+    /// emulator.shut_for(Duration::from_secs(2));
+    /// // … calls go here; those in the next two seconds are throttled …
+    /// assert_eq!(emulator.counts().throttled, 0, "nobody has asked yet");
+    /// # Ok(()) }
+    /// ```
     pub fn shut_for(&self, time: Duration) {
         self.desk.state().meter.shut_until(self.desk.clock.now().after(time));
     }
@@ -99,6 +110,8 @@ impl Emulator {
     }
 
     /// Ends the day of the daily quotas in so long; zero is a new day at once.
+    ///
+    /// So a test of midnight need not wait for it.
     pub fn day_ends_in(&self, time: Duration) {
         self.desk.state().meter.day_ends_at(self.desk.clock.now().after(time));
     }

@@ -93,6 +93,14 @@ macro_rules! rows {
             pub const ALL: &'static [Self] = &[$(Self::$metric,)*];
 
             /// Its row.
+            ///
+            /// ```
+            /// use forbear::event::catalogue::Metric;
+            /// let row = Metric::Attempts.row();
+            /// assert_eq!((row.prometheus, row.otel), ("forbear_attempts_total", "forbear.attempts"));
+            /// let keys: Vec<_> = row.labels.iter().map(|label| label.key).collect();
+            /// assert_eq!(keys, ["attempt", "delay_source", "outcome", "limit_class"]);
+            /// ```
             #[must_use]
             pub const fn row(self) -> &'static Row {
                 const ROWS: &[Row] = &[$(Row { help: $help.trim_ascii_start(), ..$row },)*];

@@ -48,6 +48,7 @@ pub enum Words {
 }
 
 impl Label {
+    /// A label whose values are closed: a new word is a new schema.
     pub(crate) const fn closed(key: &'static str, words: &'static [&'static str]) -> Self {
         Self { key, words: Words::Closed(words) }
     }

@@ -1,6 +1,15 @@
 //! The schema: everything the engine tells the world, as one enum.
 //!
 //! Spans, metrics, the documentation's table and the dashboards are made from it and from [`catalogue`].
+//!
+//! | module | what it does with events |
+//! |---|---|
+//! | [`sink`] | takes them: the traits a sink of your own implements |
+//! | [`catalogue`], [`metric`], [`series`] | makes series of them: one table, and one place where an event becomes numbers |
+//! | [`totals`] | adds them up in memory |
+//! | [`recorder`] | keeps them, for tests |
+//! | [`names`], [`words`] | bounds the names an application makes up; spells the closed words |
+//! | [`backfill`] | writes what was added up as OpenMetrics with its times |
 
 pub mod backfill;
 pub mod catalogue;

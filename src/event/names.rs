@@ -30,6 +30,7 @@ pub struct Policies {
     known: [OnceLock<Known>; Policies::CAPACITY],
 }
 
+/// A name and its place.
 #[derive(Debug)]
 struct Known {
     name: Box<str>,
@@ -49,11 +50,17 @@ impl Policies {
     /// The index of `name`, which is given one if a place is left; [`Policies::CAPACITY`] when none is.
     #[must_use]
     pub fn index(&self, name: &str) -> usize {
-        let known = |place: &OnceLock<Known>| {
-            let known = place.get_or_init(|| Known { name: name.into(), label: clean(name).into() });
+        let same = |place: &OnceLock<Known>| {
+            let known = place.get().unwrap_or_else(|| Self::note(place, name));
             *known.name == *name
         };
-        self.known.iter().position(known).unwrap_or(Self::CAPACITY)
+        self.known.iter().position(same).unwrap_or(Self::CAPACITY)
+    }
+
+    /// Gives `name` a place, unless another took it meanwhile.
+    #[cold]
+    fn note<'a>(place: &'a OnceLock<Known>, name: &str) -> &'a Known {
+        place.get_or_init(|| Known { name: name.into(), label: clean(name).into() })
     }
 
     /// The label value of an index; [`OTHER`] for one that was never given.

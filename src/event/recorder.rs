@@ -27,12 +27,14 @@ use crate::event::{Event, PoolLabels};
 #[derive(Clone, Default)]
 pub struct Recorder(Arc<Inner>);
 
+/// Shared by the clones.
 #[derive(Default)]
 struct Inner {
     kept: Mutex<Kept>,
     sources: Sources,
 }
 
+/// What was told, and the names of policies, which events only borrow.
 #[derive(Default)]
 struct Kept {
     events: Vec<Recorded>,
@@ -123,6 +125,7 @@ impl Sink for Recorder {
     }
 }
 
+/// The recorder's listener for one pool, or for the process.
 struct Ear {
     recorder: Recorder,
     pool: Option<PoolLabels>,
@@ -171,6 +174,7 @@ impl Kept {
         }
     }
 
+    /// The same name for as long as the process lives: an event that is kept must not borrow from a policy that may go.
     fn name(&mut self, policy: &str) -> &'static str {
         if let Some(known) = self.policies.iter().find(|known| **known == policy) {
             return known;

@@ -136,16 +136,41 @@ pub enum Move {
     Take(f64),
 }
 
+/// Something that is moved series by series.
+pub(crate) trait Moved {
+    /// A counter rises by `n`.
+    fn rise(&mut self, series: SeriesId, n: u64);
+
+    /// A histogram takes a value, in seconds.
+    fn take(&mut self, series: SeriesId, seconds: f64);
+}
+
+/// Hands each move to a function.
+struct Each<F>(F);
+
+impl<F: FnMut(SeriesId, Move)> Moved for Each<F> {
+    fn rise(&mut self, series: SeriesId, n: u64) {
+        (self.0)(series, Move::Rise(n));
+    }
+
+    fn take(&mut self, series: SeriesId, seconds: f64) {
+        (self.0)(series, Move::Take(seconds));
+    }
+}
+
 /// Hands `visit` every series that `event` moves, and by how much. Names of policies get their index from `policies`.
-#[inline]
-pub fn moves(event: &Event<'_>, policies: &Policies, mut visit: impl FnMut(SeriesId, Move)) {
-    let one = Move::Rise(1);
-    let take = |duration: Duration| Move::Take(duration.as_secs_f64());
+pub fn moves(event: &Event<'_>, policies: &Policies, visit: impl FnMut(SeriesId, Move)) {
+    move_all(event, policies, &mut Each(visit));
+}
+
+/// The same, inlined into a sink whose callers wait for it: nothing stands between an event and what moves then.
+#[inline(always)]
+pub(crate) fn move_all(event: &Event<'_>, policies: &Policies, moved: &mut impl Moved) {
     match *event {
         Event::CallStarted { policy, deadline, estimate } => {
             let policy = policies.index(policy);
-            visit(SeriesId::at(Metric::Calls, [policy]), one);
-            visit(SeriesId::at(Metric::CallDeadline, [policy]), take(deadline));
+            moved.rise(SeriesId::at(Metric::Calls, [policy]), 1);
+            moved.take(SeriesId::at(Metric::CallDeadline, [policy]), deadline.as_secs_f64());
             if let Some(estimate) = estimate {
                 let sides = [
                     (TokenKind::Input, estimate.input_tokens()),
@@ -153,62 +178,62 @@ pub fn moves(event: &Event<'_>, policies: &Policies, mut visit: impl FnMut(Serie
                     (TokenKind::Total, estimate.unsided_tokens()),
                 ];
                 for (kind, tokens) in sides.into_iter().filter(|(_, tokens)| *tokens > 0) {
-                    visit(SeriesId::at(Metric::OfferedTokens, [policy, kind as usize]), Move::Rise(tokens.into()));
+                    moved.rise(SeriesId::at(Metric::OfferedTokens, [policy, kind as usize]), tokens.into());
                 }
             }
             if policy == Policies::CAPACITY {
-                visit(SeriesId::at(Metric::LabelOverflows, [BoundedLabel::Policy as usize]), one);
+                moved.rise(SeriesId::at(Metric::LabelOverflows, [BoundedLabel::Policy as usize]), 1);
             }
         }
         Event::GateWaited { waited, result, class: _ } => {
-            visit(SeriesId::at(Metric::GateWait, [result as usize]), take(waited));
+            moved.take(SeriesId::at(Metric::GateWait, [result as usize]), waited.as_secs_f64());
             if result == GateResult::Admitted && waited >= NOTABLE {
-                visit(SeriesId::at(Metric::Delay, [DelaySource::Gate as usize]), take(waited));
+                moved.take(SeriesId::at(Metric::Delay, [DelaySource::Gate as usize]), waited.as_secs_f64());
             }
         }
         Event::AttemptEnded { number, delay_source, outcome, class, duration, .. } => {
             let number = AttemptNumber::from(number);
             let places = [number as usize, delay_source as usize, outcome as usize, class as usize];
-            visit(SeriesId::at(Metric::Attempts, places), one);
-            visit(SeriesId::at(Metric::AttemptDuration, []), take(duration));
+            moved.rise(SeriesId::at(Metric::Attempts, places), 1);
+            moved.take(SeriesId::at(Metric::AttemptDuration, []), duration.as_secs_f64());
         }
         Event::DelayScheduled { source, delay, clamped, .. } => {
-            visit(SeriesId::at(Metric::Delay, [source as usize]), take(delay));
+            moved.take(SeriesId::at(Metric::Delay, [source as usize]), delay.as_secs_f64());
             if clamped {
-                visit(SeriesId::at(Metric::ClampedDelays, []), one);
+                moved.rise(SeriesId::at(Metric::ClampedDelays, []), 1);
             }
         }
         Event::CallEnded { policy, outcome, class, delay_source, early, duration, .. } => {
-            visit(SeriesId::at(Metric::CallDuration, [outcome as usize]), take(duration));
+            moved.take(SeriesId::at(Metric::CallDuration, [outcome as usize]), duration.as_secs_f64());
             if given_up(outcome) {
                 let policy = policies.index(policy);
                 let early = YesNo::from(early) as usize;
                 let places = [policy, outcome as usize, class as usize, delay_source as usize, early];
-                visit(SeriesId::at(Metric::Giveups, places), one);
+                moved.rise(SeriesId::at(Metric::Giveups, places), 1);
             }
         }
         Event::TokensUsed { kind, tokens } => {
-            visit(SeriesId::at(Metric::UsedTokens, [kind as usize]), Move::Rise(tokens));
+            moved.rise(SeriesId::at(Metric::UsedTokens, [kind as usize]), tokens);
         }
         Event::GateShut { class, told, .. } => {
-            visit(SeriesId::at(Metric::GateShuts, [class as usize, YesNo::from(told) as usize]), one);
+            moved.rise(SeriesId::at(Metric::GateShuts, [class as usize, YesNo::from(told) as usize]), 1);
         }
-        Event::SignalUnreadable { part } => visit(SeriesId::at(Metric::UnreadableSignals, [part as usize]), one),
-        Event::RetriesStacked { detector } => visit(SeriesId::at(Metric::StackedRetries, [detector as usize]), one),
-        Event::RequestSent => visit(SeriesId::at(Metric::WireRequests, []), one),
-        Event::CallInfeasible => visit(SeriesId::at(Metric::InfeasibleCalls, []), one),
-        Event::LabelOverflowed { label } => visit(SeriesId::at(Metric::LabelOverflows, [label as usize]), one),
+        Event::SignalUnreadable { part } => moved.rise(SeriesId::at(Metric::UnreadableSignals, [part as usize]), 1),
+        Event::RetriesStacked { detector } => moved.rise(SeriesId::at(Metric::StackedRetries, [detector as usize]), 1),
+        Event::RequestSent => moved.rise(SeriesId::at(Metric::WireRequests, []), 1),
+        Event::CallInfeasible => moved.rise(SeriesId::at(Metric::InfeasibleCalls, []), 1),
+        Event::LabelOverflowed { label } => moved.rise(SeriesId::at(Metric::LabelOverflows, [label as usize]), 1),
         Event::StoreAsked { operation, outcome, took } => {
-            visit(SeriesId::at(Metric::StoreOp, [operation as usize, outcome as usize]), take(took));
+            moved.take(SeriesId::at(Metric::StoreOp, [operation as usize, outcome as usize]), took.as_secs_f64());
         }
-        Event::StoreDegraded { reason } => visit(SeriesId::at(Metric::StoreDegraded, [reason as usize]), one),
+        Event::StoreDegraded { reason } => moved.rise(SeriesId::at(Metric::StoreDegraded, [reason as usize]), 1),
         Event::NewsCame { age, clamped } => {
-            visit(SeriesId::at(Metric::StoreNews, []), take(age));
+            moved.take(SeriesId::at(Metric::StoreNews, []), age.as_secs_f64());
             if clamped {
-                visit(SeriesId::at(Metric::StoreClamped, []), one);
+                moved.rise(SeriesId::at(Metric::StoreClamped, []), 1);
             }
         }
-        Event::ShutReasserted => visit(SeriesId::at(Metric::StoreReasserted, []), one),
+        Event::ShutReasserted => moved.rise(SeriesId::at(Metric::StoreReasserted, []), 1),
         // What these say is a state: the engine's gauges tell it when they are asked.
         Event::QuotaRead { .. } | Event::GateReopened { .. } | Event::GateOperated { .. } | Event::StoreRecovered => {}
     }

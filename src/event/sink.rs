@@ -11,6 +11,10 @@ use crate::event::{Event, PoolLabels, exposition};
 ///
 /// A sink is asked for one [`Listener`] per pool when the pool is built, so that it can resolve whatever the pool's labels
 /// lead to once and never look anything up again.
+///
+/// A sink that keeps nothing of its own can be a few lines: see [telemetry](crate::guide::telemetry#both-and-your-own). Those that
+/// are there: [`Totals`](crate::event::totals::Totals) adds up in memory, [`Recorder`](crate::event::recorder::Recorder) keeps
+/// everything for tests, `telemetry::meters` and `telemetry::instruments` speak to the two facades.
 pub trait Sink: Send + Sync + 'static {
     /// The listener for one pool.
     fn listen(&self, pool: &PoolLabels) -> Box<dyn Listener>;
@@ -30,6 +34,23 @@ pub trait Sink: Send + Sync + 'static {
 
 /// Hears the events of one pool, or of the process. Called inline by calls, from any thread and from several at a time: it
 /// must not block and should not allocate. Events of one call come in order; those of different calls as they happen.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// use forbear::core::moment::Moment;
+/// use forbear::event::Event;
+/// use forbear::event::sink::Listener;
+///
+/// struct Shuts(AtomicU64);
+///
+/// impl Listener for Shuts {
+///     fn hear(&self, _at: Moment, event: &Event<'_>) {
+///         if let Event::GateShut { told: false, .. } = event {
+///             self.0.fetch_add(1, Ordering::Relaxed); // guessed: the provider did not say how long
+///         }
+///     }
+/// }
+/// ```
 pub trait Listener: Send + Sync {
     /// Hears one event.
     fn hear(&self, at: Moment, event: &Event<'_>);
@@ -130,6 +151,7 @@ impl<S: Sink + ?Sized> Sink for Arc<S> {
     }
 }
 
+/// The listeners of two sinks, told one after the other.
 struct Both(Box<dyn Listener>, Box<dyn Listener>);
 
 impl Listener for Both {

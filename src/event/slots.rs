@@ -6,18 +6,20 @@ use crate::event::series::SeriesId;
 
 /// How many series share a block: few enough that a pool which uses one of them does not pay for hundreds.
 const BLOCK: usize = 64;
+/// How many blocks the series make: known to the compiler, so that it need not be asked whether a series has a place.
+const BLOCKS: usize = SeriesId::COUNT.div_ceil(BLOCK);
 
 /// A place for each of the [`SeriesId::COUNT`] series. A block of places is allocated when one of it is first
 /// used: a pool touches few of the thousands it could have. Reading a used place takes no lock and allocates nothing.
 #[derive(Debug)]
-pub(crate) struct Slots<T>(Box<[OnceLock<Block<T>>]>);
+pub(crate) struct Slots<T>(Box<[OnceLock<Block<T>>; BLOCKS]>);
 
 type Block<T> = Box<[OnceLock<T>; BLOCK]>;
 
 impl<T> Slots<T> {
     /// No place used yet: some kilobytes for the blocks' places, whatever a pool will touch.
     pub(crate) fn new() -> Self {
-        Self((0..SeriesId::COUNT.div_ceil(BLOCK)).map(|_| OnceLock::new()).collect())
+        Self(Box::new([const { OnceLock::new() }; BLOCKS]))
     }
 
     /// The place of `series`.

@@ -33,6 +33,7 @@ use crate::event::{Event, PoolLabels, exposition};
 #[derive(Clone, Default)]
 pub struct Totals(Arc<Inner>);
 
+/// Shared by the clones and by the listeners.
 #[derive(Default)]
 struct Inner {
     policies: Policies,

@@ -60,9 +60,9 @@
 //!
 //! | question | true when |
 //! |---|---|
-//! | `is_deadline` | the deadline came, or the next wait would have passed it |
+//! | `is_deadline` | the deadline came, in an attempt or in the gate's queue, or the next wait would have passed it |
 //! | `is_daily_limit`, `is_spend_limit` | the provider said so, or the gate that had heard it |
-//! | `is_refused_by_gate` | the pool was shut past the deadline, or its queue was; no request was sent since |
+//! | `is_refused_by_gate` | the gate said no while there was time left: shut past the deadline, its turn too late, its queue full; no request was sent since, and [`refusal`](crate::Error::refusal) says which |
 //! | `is_exhausted` | every attempt was used |
 //! | `is_not_retryable` | waiting does not help |
 //!

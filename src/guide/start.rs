@@ -36,7 +36,24 @@
 //! Only how long an answer is worth having: the deadline bounds everything, attempts, waits and the gate.
 //! [`Policy::interactive`](crate::Policy::interactive) is for callers who wait, [`Policy::background`](crate::Policy::background)
 //! for work nobody waits for; every other number has a default with a reason in
-//! [`how_it_works`](crate::guide::how_it_works#every-default).
+//! [`how_it_works`](crate::guide::how_it_works#every-default), and [`choosing_numbers`](crate::guide::choosing_numbers) says
+//! when to set one.
+//!
+//! # What a pool must be
+//!
+//! What shares one quota, and nothing else: the same provider and path anywhere in the process is the same pool, with one
+//! gate, one budget and one set of quotas. The path's levels are the provider's, widest first; which those are stands in
+//! [`providers`](crate::guide::providers). A key of a customer's own is a level of its own: one customer's empty balance must
+//! not shut the others' pool.
+//!
+//! ```
+//! # use forbear::{Forbear, provider};
+//! # let forbear = Forbear::builder().build()?;
+//! let theirs = forbear.pool(provider::openai(), ["customer-17", "gpt-4o"]).build()?;
+//! let ours = forbear.pool(provider::openai(), ["ours", "gpt-4o"]).build()?;
+//! assert_ne!(theirs.labels().pool, ours.labels().pool);
+//! # Ok::<(), forbear::InvalidSetting>(())
+//! ```
 //!
 //! Turn the retries of the HTTP client or SDK below **off**: one layer retries, and this is it.
 //!
@@ -79,6 +96,11 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What is then told stands in [`events_and_metrics`](crate::guide::events_and_metrics), what a trace shows in
+//! Pushed instead, or both: [`telemetry`](crate::guide::telemetry). What is then told stands in [`events_and_metrics`](crate::guide::events_and_metrics), what a trace shows in
 //! [`spans`](crate::guide::spans). To look before switching on,
-//! [`observe_only`](crate::ForbearBuilder::observe_only) classifies and counts, and never retries or holds.
+//! [`observe_only`](crate::ForbearBuilder::observe_only) classifies and counts, and changes nothing: no retry, no wait, no
+//! attempt cut.
+//!
+//! # To test it
+//!
+//! Against a provider that throttles, on your own machine, without a key: [`testing_clients`](crate::guide::testing_clients).

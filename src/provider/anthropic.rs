@@ -83,8 +83,11 @@ const HEADERS: &Headers = &Headers::of(&[
     ],
 ]);
 
-const FIELDS: &Fields =
-    &Fields::of(&[base::FIELDS, &[Field::new("body.error.details.error_code", Told::Word(leaf::word))]]);
+const FIELDS: &Fields = &Fields::of(&[
+    base::FIELDS,
+    usage::ANTHROPIC.answer,
+    &[Field::new("body.error.details.error_code", Told::Word(leaf::word))],
+]);
 
 const RULES: &Rules = &Rules::of(&[
     base::RULES,
@@ -143,7 +146,7 @@ const ANSWERS: &[Answer] = &[
     Answer::new(
         LimitClass::None,
         200,
-        r#"{"type":"message","role":"assistant","content":[{"type":"text","text":"ok"}],"usage":{"input_tokens":1,"output_tokens":1}}"#,
+        r#"{"type":"message","role":"assistant","content":[{"type":"text","text":"ok"}],"usage":{"input_tokens":{usage.input},"output_tokens":{usage.output}}}"#,
     )
     .headers(QUOTAS),
     Answer::new(

@@ -1,7 +1,8 @@
 //! Azure OpenAI.
 //!
 //! The names of OpenAI's headers with another unit: resets are bare seconds. -1 means unknown, and `retry-after-ms: 0` is
-//! a placeholder. Provisioned throughput answers with waits of milliseconds, so nothing rounds them up.
+//! a placeholder. Provisioned throughput answers with waits of some 50 milliseconds that are meant, so nothing rounds them
+//! up: the floor under a shut is zero. That touches no other answer, since the rest state whole seconds.
 
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ pub(super) const TABLE: Table = Table::new("azure-openai")
     .fields(FIELDS, body::read)
     .rules(RULES)
     .normally_states(Some(Part::Header), Some(Part::Body))
-    .tokens(usage::OPENAI)
+    .tokens(usage::OPENAI_COUNTING_THE_LIMIT)
     .answers(ANSWERS);
 
 /// Headers of Azure's own, which GitHub Models shares.
@@ -40,7 +41,7 @@ pub(super) const OWN_HEADERS: &[Header] = &[
 ];
 
 const HEADERS: &Headers = &Headers::of(&[base::HEADERS, base::X_RATELIMIT, OWN_HEADERS]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS, openai::UNIT]);
+const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::OPENAI.answer, openai::UNIT]);
 const RULES: &Rules = &Rules::of(&[
     &[Rule::status(&[429]).scope(Scope::Deployment)],
     base::RULES,
@@ -64,7 +65,7 @@ const ANSWERS: &[Answer] = &[
     Answer::new(
         LimitClass::None,
         200,
-        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#,
+        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
     )
     .headers(QUOTAS),
     Answer::new(

@@ -23,11 +23,11 @@ pub(super) const TABLE: Table = Table::new("bedrock")
     .tokens(usage::BEDROCK)
     .answers(ANSWERS);
 
-const HEADERS: &Headers =
-    &Headers::of(&[base::HEADERS, &[Header::new("x-amzn-errortype", Means::Word(before_colon))]]);
+const HEADERS: &Headers = &Headers::of(&[base::HEADERS, &[Header::new("x-amzn-errortype", Means::Word(before_colon))]]);
 
 const FIELDS: &Fields = &Fields::of(&[
     base::FIELDS,
+    usage::BEDROCK.answer,
     &[
         Field::new("body.__type", Told::Word(leaf::exception)),
         Field::new("body.Message", Told::Text),
@@ -76,33 +76,17 @@ const ANSWERS: &[Answer] = &[
     Answer::new(
         LimitClass::None,
         200,
-        r#"{"output":{"message":{"role":"assistant","content":[{"text":"ok"}]}},"usage":{"inputTokens":1,"outputTokens":1,"totalTokens":2}}"#,
+        r#"{"output":{"message":{"role":"assistant","content":[{"text":"ok"}]}},"usage":{"inputTokens":{usage.input},"outputTokens":{usage.output},"totalTokens":{usage.total}}}"#,
     ),
-    Answer::new(
-        LimitClass::RequestRate,
-        429,
-        r#"{"message":"Too many requests, please wait before trying again."}"#,
-    )
-    .headers(ERROR),
-    Answer::new(
-        LimitClass::TokenThroughput,
-        429,
-        r#"{"message":"Too many tokens, please wait before trying again."}"#,
-    )
-    .tokens(TokenKind::Total)
-    .headers(ERROR),
-    Answer::new(
-        LimitClass::Daily,
-        429,
-        r#"{"message":"Too many tokens per day, please wait before trying again."}"#,
-    )
-    .tokens(TokenKind::Total)
-    .headers(ERROR),
-    Answer::new(
-        LimitClass::Overload,
-        503,
-        r#"{"message":"Too many connections, please wait before trying again."}"#,
-    )
-    .headers(&[("x-amzn-ErrorType", "ServiceUnavailableException")]),
+    Answer::new(LimitClass::RequestRate, 429, r#"{"message":"Too many requests, please wait before trying again."}"#)
+        .headers(ERROR),
+    Answer::new(LimitClass::TokenThroughput, 429, r#"{"message":"Too many tokens, please wait before trying again."}"#)
+        .tokens(TokenKind::Total)
+        .headers(ERROR),
+    Answer::new(LimitClass::Daily, 429, r#"{"message":"Too many tokens per day, please wait before trying again."}"#)
+        .tokens(TokenKind::Total)
+        .headers(ERROR),
+    Answer::new(LimitClass::Overload, 503, r#"{"message":"Too many connections, please wait before trying again."}"#)
+        .headers(&[("x-amzn-ErrorType", "ServiceUnavailableException")]),
     Answer::new(LimitClass::Unknown, 429, r#"{"message":"Throttled."}"#).headers(ERROR),
 ];

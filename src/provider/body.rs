@@ -6,25 +6,27 @@
 
 use http::HeaderMap;
 
-use crate::core::observation::BODY_EXCERPT_BYTES;
+use crate::core::observation::{BODY_EXCERPT_BYTES, Observation};
 use crate::core::rule::Table;
 use crate::core::rule::fact::{Asked, Fact, Facts};
-use crate::core::rule::field::{ROOT, Scalar};
+use crate::core::rule::field::{Fields, ROOT, Scalar};
 use crate::provider::json::{Malformed, Reader, Start};
 use crate::provider::leaf::Leaf;
 use crate::provider::prose;
 use crate::provider::stream::{Frames, looks_like_events};
 
-/// Reads a body into facts. `stream` tells whether the headers announced a stream.
-pub fn read(table: &Table, headers: Option<&HeaderMap>, body: &[u8], stream: bool, facts: &mut Facts) {
+/// Reads the body of an answer, if there is one, into facts. `stream` tells whether the headers announced a stream.
+pub fn read(table: &Table, answer: &Observation<'_>, stream: bool, facts: &mut Facts) {
+    let body = answer.body.unwrap_or_default();
     let body = without_mark(&body[..body.len().min(BODY_EXCERPT_BYTES)]);
     facts.any = !body.is_empty();
-    if body.is_empty() || document(table, headers, body, facts) {
+    if body.is_empty() || document(table, answer.headers, body, facts) {
         return;
     }
     if stream && body[0] != b'<' || looks_like_events(body) {
-        events(table, headers, body, facts);
-    } else {
+        events(table, answer.headers, body, facts);
+    } else if answer.in_stream || answer.status.is_some_and(|status| status >= 400) {
+        // Only a document or an event says that a success is none.
         text(table, body, facts);
     }
 }
@@ -38,11 +40,11 @@ fn without_mark(body: &[u8]) -> &[u8] {
 pub(super) fn document(table: &Table, headers: Option<&HeaderMap>, body: &[u8], facts: &mut Facts) -> bool {
     let begins = matches!(body.first(), Some(b'{' | b'[' | b'"' | b'0'..=b'9' | b'-' | b't' | b'f' | b'n'));
     let Some(document) = begins.then(|| std::str::from_utf8(body).ok()).flatten() else { return false };
-    let before = (facts.len(), facts.violated);
-    let walk = Walk { table, headers, facts, encoded: 0 }.document(document);
+    let before = (facts.len(), facts.violated, facts.used);
+    let walk = Walk { table, fields: table.fields, headers, facts, encoded: 0 }.document(document);
     if walk.is_err() {
         facts.truncate(before.0);
-        facts.violated = before.1;
+        (facts.violated, facts.used) = (before.1, before.2);
     }
     walk.is_ok()
 }
@@ -64,6 +66,21 @@ fn events(table: &Table, headers: Option<&HeaderMap>, body: &[u8], facts: &mut F
     }
 }
 
+/// Reads what a request or an answer of any length says of tokens.
+pub(super) fn read_tokens(table: &Table, fields: &'static Fields, body: &[u8], facts: &mut Facts) {
+    let mut document = |bytes: &[u8]| {
+        let Ok(text) = std::str::from_utf8(bytes) else { return };
+        let _ = Walk { table, fields, headers: None, facts, encoded: 0 }.document(text);
+        facts.truncate(0);
+    };
+    let body = without_mark(body);
+    if looks_like_events(body) {
+        Frames::new(body).for_each(|frame| document(&frame.data));
+    } else {
+        document(body);
+    }
+}
+
 fn text(table: &Table, body: &[u8], facts: &mut Facts) {
     let asked = Asked { table: table.rules, user: table.user_rules, body: true };
     facts.push(ROOT, Facts::WHOLE_BODY, Fact::Prose(prose::read(body, asked)));
@@ -72,6 +89,7 @@ fn text(table: &Table, body: &[u8], facts: &mut Facts) {
 /// A walk through one JSON document.
 pub(super) struct Walk<'a> {
     pub(super) table: &'a Table,
+    pub(super) fields: &'static Fields,
     pub(super) headers: Option<&'a HeaderMap>,
     pub(super) facts: &'a mut Facts,
     /// How often JSON was found inside a string.
@@ -105,7 +123,7 @@ impl Walk<'_> {
     /// Reads the value of `node`. Calls itself as deep as the table's paths are long.
     fn value(&mut self, reader: &mut Reader<'_>, node: u8, within: Within) -> Result<(), Malformed> {
         // An array is no text, and a text no array, whatever stands in it.
-        let is_meant = within != Within::Object || self.table.fields.means_itself(node);
+        let is_meant = within != Within::Object || self.fields.means_itself(node);
         match reader.value()? {
             Start::Object if is_meant => self.object(reader, node),
             Start::Object => reader.skip_opened(true),
@@ -123,7 +141,7 @@ impl Walk<'_> {
     }
 
     fn object(&mut self, reader: &mut Reader<'_>, node: u8) -> Result<(), Malformed> {
-        let fields = self.table.fields;
+        let fields = self.fields;
         Leaf { walk: self, node }.note_presence();
         let (start, mut seen, mut duration, mut first) = (self.facts.len(), 0u128, Seconds::default(), true);
         while let Some(key) = reader.key(first)? {
@@ -158,7 +176,7 @@ impl Walk<'_> {
     fn array(&mut self, reader: &mut Reader<'_>, node: u8, within: Within) -> Result<(), Malformed> {
         let mut first = true;
         match within {
-            Within::Object if self.table.fields.means_elements(node) => {
+            Within::Object if self.fields.means_elements(node) => {
                 while reader.element(first)? {
                     first = false;
                     self.value(reader, node, Within::Elements)?;

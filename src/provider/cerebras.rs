@@ -45,6 +45,7 @@ const HEADERS: &Headers = &Headers::of(&[
 ]);
 const FIELDS: &Fields = &Fields::of(&[
     base::FIELDS,
+    usage::OPENAI.answer,
     &[
         Field::new("body.param", Told::Word(leaf::word)),
         // `request_quota_exceeded`, `token_quota_exceeded`: the unit; texts and header names tell the window.
@@ -78,7 +79,7 @@ const ANSWERS: &[Answer] = &[
     Answer::new(
         LimitClass::None,
         200,
-        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#,
+        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
     )
     .headers(QUOTAS),
     Answer::new(

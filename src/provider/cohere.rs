@@ -28,7 +28,7 @@ const HEADERS: &Headers = &Headers::of(&[
         Header::new("x-trial-endpoint-call-remaining", Means::Remaining(base::REQUESTS, amount)),
     ],
 ]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS]);
+const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::COHERE.answer]);
 const RULES: &Rules = &Rules::of(&[
     base::RULES,
     &[
@@ -41,7 +41,7 @@ const ANSWERS: &[Answer] = &[
     Answer::new(
         LimitClass::None,
         200,
-        r#"{"message":{"role":"assistant","content":[]},"usage":{"tokens":{"input_tokens":1,"output_tokens":1}}}"#,
+        r#"{"message":{"role":"assistant","content":[]},"usage":{"tokens":{"input_tokens":{usage.input},"output_tokens":{usage.output}}}}"#,
     )
     .headers(&[
         ("x-trial-endpoint-call-limit", "{requests.limit}"),

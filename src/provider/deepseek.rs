@@ -21,20 +21,17 @@ pub(super) const TABLE: Table = Table::new("deepseek")
     .answers(ANSWERS);
 
 const HEADERS: &Headers = &Headers::of(&[base::HEADERS]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS]);
+const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::OPENAI.answer]);
 const RULES: &Rules = &Rules::of(&[
     base::RULES,
-    &[
-        Rule::status(&[429]).limit(LimitClass::Concurrency).scope(Scope::Org),
-        Rule::status(&[402]).scope(Scope::Org),
-    ],
+    &[Rule::status(&[429]).limit(LimitClass::Concurrency).scope(Scope::Org), Rule::status(&[402]).scope(Scope::Org)],
 ]);
 
 const ANSWERS: &[Answer] = &[
     Answer::new(
         LimitClass::None,
         200,
-        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#,
+        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
     ),
     Answer::new(
         LimitClass::Concurrency,

@@ -39,14 +39,11 @@ const HEADERS: &Headers = &Headers::of(&[
         Header::new("x-ratelimit-remaining-tokens-generated", Means::Remaining(GENERATED, amount)),
     ],
 ]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS]);
+const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::OPENAI.answer]);
 const RULES: &Rules = &Rules::of(&[
     base::RULES,
     &[
-        Rule::phrase(&["suspended", "monthly spending limit"])
-            .on(&[412])
-            .limit(LimitClass::Spend)
-            .scope(Scope::Org),
+        Rule::phrase(&["suspended", "monthly spending limit"]).on(&[412]).limit(LimitClass::Spend).scope(Scope::Org),
         Rule::phrase(&["generate first token before the given deadline"])
             .on(&[429, 200])
             .limit(LimitClass::Overload)
@@ -71,7 +68,7 @@ const ANSWERS: &[Answer] = &[
     Answer::new(
         LimitClass::None,
         200,
-        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#,
+        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
     )
     .headers(QUOTAS),
     Answer::new(LimitClass::RequestRate, 429, TOO_MANY)

@@ -23,14 +23,14 @@ pub(super) const TABLE: Table = Table::new("gemini")
     .answers(ANSWERS);
 
 const HEADERS: &Headers = &Headers::of(&[base::HEADERS]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS, google::FIELDS]);
+const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::GEMINI.answer, google::FIELDS]);
 const RULES: &Rules = &Rules::of(&[base::RULES, google::RULES]);
 
 const ANSWERS: &[Answer] = &[
     Answer::new(
         LimitClass::None,
         200,
-        r#"{"candidates":[{"content":{"parts":[{"text":"ok"}],"role":"model"},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1,"totalTokenCount":2}}"#,
+        r#"{"candidates":[{"content":{"parts":[{"text":"ok"}],"role":"model"},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":{usage.input},"candidatesTokenCount":{usage.output},"totalTokenCount":{usage.total}}}"#,
     ),
     Answer::new(
         LimitClass::RequestRate,

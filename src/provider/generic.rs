@@ -18,7 +18,7 @@ pub(super) const TABLE: Table = Table::new("generic")
     .answers(ANSWERS);
 
 const HEADERS: &Headers = &Headers::of(&[base::HEADERS, base::X_RATELIMIT, base::X_RATELIMIT_PLAIN]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS]);
+const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::OPENAI.answer]);
 const RULES: &Rules = &Rules::of(&[base::RULES]);
 
 const QUOTAS: &[(&str, &str)] = &[
@@ -32,7 +32,12 @@ const QUOTAS: &[(&str, &str)] = &[
 const WAIT: &[(&str, &str)] = &[("retry-after", "{wait.s}")];
 
 const ANSWERS: &[Answer] = &[
-    Answer::new(LimitClass::None, 200, "{\"ok\":true}").headers(QUOTAS),
+    Answer::new(
+        LimitClass::None,
+        200,
+        r#"{"ok":true,"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
+    )
+    .headers(QUOTAS),
     Answer::new(LimitClass::RequestRate, 429, "{\"error\":{\"message\":\"Limit of {limit} requests per minute reached.\"}}")
         .headers(WAIT),
     Answer::new(LimitClass::TokenThroughput, 429, "{\"error\":{\"message\":\"Limit of {limit} tokens per minute reached.\"}}")

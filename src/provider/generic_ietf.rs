@@ -19,14 +19,14 @@ pub(super) const TABLE: Table = Table::new("generic-ietf")
     .answers(ANSWERS);
 
 const HEADERS: &Headers = &Headers::of(&[base::HEADERS, base::X_RATELIMIT, base::X_RATELIMIT_PLAIN]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS]);
+const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::OPENAI.answer]);
 const RULES: &Rules = &Rules::of(&[base::RULES]);
 
 const PROBLEM: &str =
     r#"{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded","title":"Quota exceeded"}"#;
 
 const ANSWERS: &[Answer] = &[
-    Answer::new(LimitClass::None, 200, r#"{"ok":true}"#).headers(&[
+    Answer::new(LimitClass::None, 200, r#"{"ok":true,"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#).headers(&[
         ("RateLimit", "\"minute\";r={requests.remaining};t={requests.reset.s}"),
         ("RateLimit-Policy", "\"minute\";q={requests.limit};w=60"),
     ]),

@@ -23,14 +23,14 @@ pub(super) const TABLE: Table = Table::new("github-models")
     .answers(ANSWERS);
 
 const HEADERS: &Headers = &Headers::of(&[base::HEADERS, base::X_RATELIMIT, azure_openai::OWN_HEADERS]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS, openai::UNIT]);
+const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::OPENAI.answer, openai::UNIT]);
 const RULES: &Rules = &Rules::of(&[&[Rule::status(&[429]).scope(Scope::Model)], base::RULES]);
 
 const ANSWERS: &[Answer] = &[
     Answer::new(
         LimitClass::None,
         200,
-        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#,
+        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
     ),
     Answer::new(
         LimitClass::RequestRate,

@@ -20,7 +20,7 @@ pub(super) const TABLE: Table = Table::new("groq")
     .fields(FIELDS, body::read)
     .rules(RULES)
     .normally_states(Some(Part::Header), Some(Part::Body))
-    .tokens(usage::OPENAI)
+    .tokens(usage::OPENAI_COUNTING_THE_LIMIT)
     .answers(ANSWERS);
 
 const REQUESTS_DAY: Axis = Axis::new("requests per day", Dimension::Requests, QuotaWindow::Day);
@@ -40,7 +40,7 @@ const HEADERS: &Headers = &Headers::of(&[
         Header::new("x-ratelimit-reset-audio-seconds", Means::Reset(AUDIO, reset)),
     ],
 ]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS, openai::UNIT]);
+const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::OPENAI.answer, openai::UNIT]);
 const RULES: &Rules = &Rules::of(&[
     openai::UNIT_RULES,
     base::RULES,
@@ -75,7 +75,7 @@ const ANSWERS: &[Answer] = &[
     Answer::new(
         LimitClass::None,
         200,
-        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#,
+        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
     )
     .headers(QUOTAS),
     Answer::new(

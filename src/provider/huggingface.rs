@@ -21,25 +21,23 @@ pub(super) const TABLE: Table = Table::new("huggingface")
     .answers(ANSWERS);
 
 const HEADERS: &Headers = &Headers::of(&[base::HEADERS]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS]);
+const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::HUGGINGFACE.answer]);
 const RULES: &Rules = &Rules::of(&[
     base::RULES,
     &[
         Rule::status(&[429]).showing(&[Shown::RateLimitField]).otherwise().limit(LimitClass::RequestRate),
         Rule::phrase(&["model is overloaded"]).scope(Scope::Model),
-        Rule::phrase(&["currently loading"])
-            .on(&[429, 503, 200])
-            .limit(LimitClass::Overload)
-            .scope(Scope::Model),
+        Rule::phrase(&["currently loading"]).on(&[429, 503, 200]).limit(LimitClass::Overload).scope(Scope::Model),
         Rule::phrase(&["you have exceeded your monthly included credits"]).limit(LimitClass::Spend).scope(Scope::Org),
     ],
 ]);
 
 const ANSWERS: &[Answer] = &[
-    Answer::new(LimitClass::None, 200, r#"[{"generated_text":"ok"}]"#).headers(&[
-        ("ratelimit", "\"resolvers\";r={requests.remaining};t={requests.reset.s}"),
-        ("ratelimit-policy", "\"fixed window\";\"resolvers\";q={requests.limit};w=300"),
-    ]),
+    Answer::new(LimitClass::None, 200, r#"[{"generated_text":"ok","details":{"generated_tokens":{usage.output}}}]"#)
+        .headers(&[
+            ("ratelimit", "\"resolvers\";r={requests.remaining};t={requests.reset.s}"),
+            ("ratelimit-policy", "\"fixed window\";\"resolvers\";q={requests.limit};w=300"),
+        ]),
     Answer::new(
         LimitClass::RequestRate,
         429,

@@ -24,7 +24,7 @@ const ENCODED: u8 = 2;
 impl Leaf<'_, '_> {
     /// Notes that an object stands here.
     pub(super) fn note_presence(&mut self) {
-        let fields = self.walk.table.fields;
+        let fields = self.walk.fields;
         for (row, field) in fields.rows_at(self.node) {
             let fact = match field.told {
                 Told::Error => Fact::Error,
@@ -42,7 +42,7 @@ impl Leaf<'_, '_> {
             self.walk.facts.push(ROOT, Facts::WHOLE_BODY, Fact::Prose(prose));
             return;
         }
-        for (row, field) in self.walk.table.fields.rows_at(self.node) {
+        for (row, field) in self.walk.fields.rows_at(self.node) {
             if let Some(fact) = self.fact(field.told, scalar) {
                 self.walk.facts.push(self.node, row, fact);
             }
@@ -75,6 +75,16 @@ impl Leaf<'_, '_> {
                 self.policy(name);
                 None
             }
+            (Told::Used(kind) | Told::UsedBeside(kind), scalar) => {
+                let apart = matches!(told, Told::UsedBeside(_));
+                self.walk.facts.used.note(kind, apart, count(scalar)?);
+                None
+            }
+            (Told::OutputLimit, scalar) => {
+                let limit = u32::try_from(count(scalar)?).unwrap_or(u32::MAX);
+                self.walk.facts.output_limit = self.walk.facts.output_limit.max(Some(limit));
+                None
+            }
             _ => None,
         }
     }
@@ -89,8 +99,8 @@ impl Leaf<'_, '_> {
         let inner = text.trim_ascii();
         if self.walk.encoded < ENCODED && inner.starts_with(['{', '[']) {
             let start = self.walk.facts.len();
-            let Walk { table, headers, ref mut facts, encoded } = *self.walk;
-            if (Walk { table, headers, facts, encoded: encoded + 1 }).document(inner).is_ok() {
+            let Walk { table, fields, headers, ref mut facts, encoded } = *self.walk;
+            if (Walk { table, fields, headers, facts, encoded: encoded + 1 }).document(inner).is_ok() {
                 return None;
             }
             self.walk.facts.truncate(start);
@@ -123,6 +133,16 @@ fn count(scalar: Scalar<'_>) -> Option<u64> {
 }
 
 /// Seconds, as a number or as a string of digits.
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::core::moment::WallTime;
+/// use forbear::core::rule::field::Scalar;
+/// use forbear::provider::leaf::seconds;
+/// let read = |scalar| Some(seconds(scalar)?.from(WallTime::default));
+/// assert_eq!(read(Scalar::Text("7")), Some(Duration::from_secs(7)));
+/// assert_eq!(read(Scalar::Text("soon")), None);
+/// ```
 #[must_use]
 pub fn seconds(scalar: Scalar<'_>) -> Option<When> {
     match scalar {
@@ -184,6 +204,15 @@ fn write_decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
 }
 
 /// `google.protobuf.Duration`: `45.5s`, also in Go's style, or seconds and nanoseconds. A negative one is refused.
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::core::moment::WallTime;
+/// use forbear::core::rule::field::Scalar;
+/// use forbear::provider::leaf::proto_duration;
+/// let wait = proto_duration(Scalar::Text("45.5s")).expect("a duration").from(WallTime::default);
+/// assert_eq!(wait, Duration::from_millis(45_500));
+/// ```
 #[must_use]
 pub fn proto_duration(scalar: Scalar<'_>) -> Option<When> {
     match scalar {
@@ -225,6 +254,11 @@ pub fn word(text: &str) -> &str {
 }
 
 /// What follows the last `#`: the problem of `https://iana.org/assignments/http-problem-types#quota-exceeded`.
+///
+/// ```
+/// use forbear::provider::leaf::after_hash;
+/// assert_eq!(after_hash("https://iana.org/assignments/http-problem-types#quota-exceeded"), "quota-exceeded");
+/// ```
 #[must_use]
 pub fn after_hash(text: &str) -> &str {
     text.rsplit('#').next().unwrap_or(text)
@@ -232,6 +266,11 @@ pub fn after_hash(text: &str) -> &str {
 
 /// The name of an error as AWS writes it, without the namespace before `#` and the tail after `:`:
 /// `com.amazon.coral#ThrottlingException:http://internal.amazon.com/coral/`.
+///
+/// ```
+/// use forbear::provider::leaf::exception;
+/// assert_eq!(exception("com.amazon.coral#ThrottlingException:http://internal.amazon.com/coral/"), "ThrottlingException");
+/// ```
 #[must_use]
 pub fn exception(text: &str) -> &str {
     let named = text.split(':').next().unwrap_or(text);

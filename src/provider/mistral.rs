@@ -30,7 +30,8 @@ const HEADERS: &Headers = &Headers::of(&[
         Header::new("x-ratelimit-remaining-tokens-minute", Means::Remaining(base::TOKENS, amount)),
     ],
 ]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS, &[Field::new("body.raw_status_code", Told::Status)]]);
+const FIELDS: &Fields =
+    &Fields::of(&[base::FIELDS, usage::OPENAI.answer, &[Field::new("body.raw_status_code", Told::Status)]]);
 const RULES: &Rules = &Rules::of(&[
     base::RULES,
     &[
@@ -50,7 +51,7 @@ const ANSWERS: &[Answer] = &[
     Answer::new(
         LimitClass::None,
         200,
-        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#,
+        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
     )
     .headers(QUOTAS),
     Answer::new(LimitClass::RequestRate, 429, r#"{"message":"Requests rate limit exceeded"}"#),

@@ -20,7 +20,7 @@ pub(super) const TABLE: Table = Table::new("openai")
     .fields(FIELDS, body::read)
     .rules(RULES)
     .normally_states(Some(Part::Header), Some(Part::Body))
-    .tokens(usage::OPENAI)
+    .tokens(usage::OPENAI_COUNTING_THE_LIMIT)
     .answers(ANSWERS);
 
 const PROJECT_TOKENS: Axis =
@@ -52,6 +52,7 @@ pub(super) const UNIT_RULES: &[Rule] = &[Rule::word(&["tokens", "requests"]).on(
 
 const FIELDS: &Fields = &Fields::of(&[
     base::FIELDS,
+    usage::OPENAI.answer,
     UNIT,
     &[
         // As an error event a plan's headers sit in the body.
@@ -110,7 +111,7 @@ const ANSWERS: &[Answer] = &[
     Answer::new(
         LimitClass::None,
         200,
-        r#"{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#,
+        r#"{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
     )
     .headers(QUOTAS),
     Answer::new(

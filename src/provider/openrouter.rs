@@ -24,6 +24,7 @@ pub(super) const TABLE: Table = Table::new("openrouter")
 const HEADERS: &Headers = &Headers::of(&[base::HEADERS, base::X_RATELIMIT_PLAIN]);
 const FIELDS: &Fields = &Fields::of(&[
     base::FIELDS,
+    usage::OPENAI.answer,
     &[
         Field::new("body.error.metadata.limit_source", Told::Word(leaf::word)),
         Field::new("body.error.metadata.limit_source", Told::Names(prose::limit_name)),
@@ -58,7 +59,7 @@ const ANSWERS: &[Answer] = &[
     Answer::new(
         LimitClass::None,
         200,
-        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#,
+        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
     ),
     Answer::new(
         LimitClass::RequestRate,

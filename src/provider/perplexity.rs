@@ -20,7 +20,7 @@ pub(super) const TABLE: Table = Table::new("perplexity")
     .answers(ANSWERS);
 
 const HEADERS: &Headers = &Headers::of(&[base::HEADERS]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS]);
+const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::OPENAI.answer]);
 const RULES: &Rules = &Rules::of(&[
     base::RULES,
     &[Rule::word(&["request_rate_limit_exceeded"]).on(&[429, 200]).limit(LimitClass::RequestRate)],
@@ -30,7 +30,7 @@ const ANSWERS: &[Answer] = &[
     Answer::new(
         LimitClass::None,
         200,
-        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#,
+        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
     ),
     Answer::new(
         LimitClass::RequestRate,

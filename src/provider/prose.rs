@@ -41,12 +41,22 @@ pub fn read(bytes: &[u8], asked: Asked<'_>) -> Prose {
 }
 
 /// Finds the phrases rules ask for and the stated waits, but no limits: text that speaks of somebody else's.
+///
+/// A gateway repeats what a provider behind it said: its limits are not the caller's, its wait is.
 #[must_use]
 pub fn read_foreign(text: &[u8], asked: Asked<'_>) -> Prose {
     Prose { claims: Claims::NONE, larger_than_limit: false, limit_is_zero: false, ..read(text, asked) }
 }
 
 /// Reads the name of a limit: `GenerateRequestsPerDayPerProjectPerModel-FreeTier`, `UserByModelByMinute`, `Tokens`.
+///
+/// What it claims is unit and window, as far as the words tell: requests or tokens, per minute or per day.
+///
+/// ```
+/// use forbear::provider::prose::limit_name;
+/// let (named, unknown) = (limit_name("GenerateRequestsPerDayPerProjectPerModel-FreeTier"), limit_name("whatever"));
+/// assert_ne!(named, unknown);
+/// ```
 #[must_use]
 pub fn limit_name(name: &str) -> Claims {
     limits::of_name(name.as_bytes())

@@ -21,20 +21,28 @@ pub(super) const TABLE: Table = Table::new("replicate")
     .answers(ANSWERS);
 
 const HEADERS: &Headers = &Headers::of(&[base::HEADERS]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS]);
+const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::REPLICATE.answer]);
 const RULES: &Rules = &Rules::of(&[
     base::RULES,
     &[Rule::phrase(&["request was throttled"]).on(&[429]).limit(LimitClass::RequestRate).scope(Scope::Org)],
 ]);
 
 const ANSWERS: &[Answer] = &[
-    Answer::new(LimitClass::None, 201, r#"{"id":"p","status":"starting"}"#),
+    Answer::new(
+        LimitClass::None,
+        201,
+        r#"{"id":"p","status":"succeeded","metrics":{"input_token_count":{usage.input},"output_token_count":{usage.output}}}"#,
+    ),
     Answer::new(
         LimitClass::RequestRate,
         429,
         r#"{"detail":"Request was throttled. Your rate limit for creating predictions is {limit} requests per minute. Your rate limit resets in ~{wait.s}s.","status":429,"retry_after":{wait.s}}"#,
     ),
-    Answer::new(LimitClass::Spend, 402, r#"{"title":"Insufficient credit","detail":"You have insufficient credit.","status":402}"#),
+    Answer::new(
+        LimitClass::Spend,
+        402,
+        r#"{"title":"Insufficient credit","detail":"You have insufficient credit.","status":402}"#,
+    ),
     Answer::new(LimitClass::Overload, 503, r#"{"detail":"Service unavailable.","status":503}"#),
     Answer::new(LimitClass::Unknown, 429, ""),
 ];

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::core::estimate::Usage;
 use crate::core::moment::WallTime;
 use crate::core::observation::{BODY_EXCERPT_BYTES, Observation};
 use crate::core::rule::Table;
@@ -112,13 +113,21 @@ pub struct StreamReader {
     line_is_empty: bool,
     after_return: bool,
     too_long: bool,
+    used: Usage,
 }
 
 impl StreamReader {
     /// A reader for a stream of this provider.
     #[must_use]
     pub fn new(table: Table) -> Self {
-        Self { table, frame: Vec::new(), line_is_empty: true, after_return: false, too_long: false }
+        Self {
+            table,
+            frame: Vec::new(),
+            line_is_empty: true,
+            after_return: false,
+            too_long: false,
+            used: Usage::default(),
+        }
     }
 
     /// Reads the next chunk, which came at `wall`; gives the first error in it. Takes time linear in the chunk.
@@ -144,6 +153,12 @@ impl StreamReader {
         found
     }
 
+    /// The tokens that the frames so far say were used.
+    #[must_use]
+    pub const fn used(&self) -> Usage {
+        self.used
+    }
+
     /// Reads what was left without an empty line after it when the stream ended.
     pub fn finish(mut self, wall: WallTime) -> Option<Reading> {
         self.end_of_frame(wall)
@@ -161,8 +176,11 @@ impl StreamReader {
         let observation = Observation::ok().body(&self.frame);
         // Only frames are read here, never a document that happens to look like one.
         let reading = (!self.too_long && looks_like_events(self.frame.trim_ascii_start()))
-            .then(|| self.table.read(&observation, wall))
-            .filter(|reading| reading.signal.failed);
+            .then(|| self.table.read(&observation, wall));
+        if let Some(reading) = &reading {
+            self.used = self.used.and(reading.used);
+        }
+        let reading = reading.filter(|reading| reading.signal.failed);
         self.frame.clear();
         self.too_long = false;
         reading

@@ -24,8 +24,7 @@ pub(super) const TABLE: Table = Table::new("together")
     .answers(ANSWERS);
 
 const RESET: Axis = Axis::unnamed("reset").role(AxisRole::Standing);
-const DYNAMIC_REQUESTS: Axis =
-    Axis::new("dynamic requests", Dimension::Requests, QuotaWindow::Minute).unreported();
+const DYNAMIC_REQUESTS: Axis = Axis::new("dynamic requests", Dimension::Requests, QuotaWindow::Minute).unreported();
 const DYNAMIC_TOKENS: Axis = Axis::new("dynamic tokens", Dimension::Tokens, QuotaWindow::Minute).unreported();
 
 const HEADERS: &Headers = &Headers::of(&[
@@ -42,7 +41,7 @@ const HEADERS: &Headers = &Headers::of(&[
         Header::new("x-tokenlimit-remaining-dynamic", Means::Remaining(DYNAMIC_TOKENS, amount)),
     ],
 ]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS]);
+const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::OPENAI.answer]);
 const RULES: &Rules = &Rules::of(&[
     &[Rule::status(&[429, 503]).scope(Scope::Model)],
     base::RULES,
@@ -65,7 +64,7 @@ const ANSWERS: &[Answer] = &[
     Answer::new(
         LimitClass::None,
         200,
-        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#,
+        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
     )
     .headers(QUOTAS),
     Answer::new(

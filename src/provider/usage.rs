@@ -1,62 +1,128 @@
 //! Where requests ask for tokens and answers state what was used, by the shape of the API.
 
+use crate::core::rule::field::{Field, Fields, Told};
 use crate::core::rule::tokens::TokenFields;
+use crate::core::signal::TokenKind;
+use crate::provider::body::read_tokens;
 
-/// Chat completions and responses as OpenAI shapes them.
-pub(super) const OPENAI: TokenFields = TokenFields::new(
-    &["max_completion_tokens", "max_output_tokens", "max_tokens"],
-    &["usage.prompt_tokens", "usage.input_tokens", "response.usage.input_tokens"],
-    &["usage.completion_tokens", "usage.output_tokens", "response.usage.output_tokens"],
-    &["usage.total_tokens"],
-);
+const fn limit(path: &'static str) -> Field {
+    Field::new(path, Told::OutputLimit)
+}
 
-/// Anthropic's messages; `message.usage` is that of a stream's first event.
-pub(super) const ANTHROPIC: TokenFields = TokenFields::new(
-    &["max_tokens"],
-    &["usage.input_tokens", "message.usage.input_tokens"],
-    &["usage.output_tokens", "message.usage.output_tokens"],
-    &[],
-);
+const fn input(path: &'static str) -> Field {
+    Field::new(path, Told::Used(TokenKind::Input))
+}
 
-/// Gemini and Vertex AI.
-pub(super) const GEMINI: TokenFields = TokenFields::new(
-    &["generationConfig.maxOutputTokens", "generation_config.max_output_tokens"],
-    &["usageMetadata.promptTokenCount"],
-    &["usageMetadata.candidatesTokenCount"],
-    &["usageMetadata.totalTokenCount"],
-);
+const fn output(path: &'static str) -> Field {
+    Field::new(path, Told::Used(TokenKind::Output))
+}
+
+const fn total(path: &'static str) -> Field {
+    Field::new(path, Told::Used(TokenKind::Total))
+}
+
+/// Chat completions, responses and embeddings as OpenAI shapes them; `response.usage` is that of a stream's last event.
+pub(super) const OPENAI: TokenFields = {
+    const REQUEST: &Fields = &Fields::of(&[&[
+        limit("body.max_completion_tokens"),
+        limit("body.max_output_tokens"),
+        limit("body.max_tokens"),
+    ]]);
+    const ANSWER: &[Field] = &[
+        input("body.usage.prompt_tokens"),
+        input("body.usage.input_tokens"),
+        input("body.response.usage.input_tokens"),
+        output("body.usage.completion_tokens"),
+        output("body.usage.output_tokens"),
+        output("body.response.usage.output_tokens"),
+        total("body.usage.total_tokens"),
+    ];
+    TokenFields::new(REQUEST, ANSWER, read_tokens)
+};
+
+/// The same of those who count the larger of what the request asks for and what it sends: OpenAI and Azure OpenAI say so on
+/// their pages on limits, at Groq it was observed (zeeyado/koassistant.koplugin#106).
+pub(super) const OPENAI_COUNTING_THE_LIMIT: TokenFields = OPENAI.counting_the_limit();
+
+/// Anthropic's messages; `message.usage` is that of a stream's first event. What is written to the cache counts, what is read
+/// from it does not (<https://platform.claude.com/docs/en/api/rate-limits>).
+pub(super) const ANTHROPIC: TokenFields = {
+    const REQUEST: &Fields = &Fields::of(&[&[limit("body.max_tokens")]]);
+    const ANSWER: &[Field] = &[
+        input("body.usage.input_tokens"),
+        input("body.message.usage.input_tokens"),
+        Field::new("body.usage.cache_creation_input_tokens", Told::UsedBeside(TokenKind::Input)),
+        Field::new("body.message.usage.cache_creation_input_tokens", Told::UsedBeside(TokenKind::Input)),
+        output("body.usage.output_tokens"),
+        output("body.message.usage.output_tokens"),
+    ];
+    TokenFields::new(REQUEST, ANSWER, read_tokens)
+};
+
+/// Gemini and Vertex AI. Thoughts are output that is stated apart.
+pub(super) const GEMINI: TokenFields = {
+    const REQUEST: &Fields = &Fields::of(&[&[
+        limit("body.generationConfig.maxOutputTokens"),
+        limit("body.generation_config.max_output_tokens"),
+    ]]);
+    const ANSWER: &[Field] = &[
+        input("body.usageMetadata.promptTokenCount"),
+        output("body.usageMetadata.candidatesTokenCount"),
+        Field::new("body.usageMetadata.thoughtsTokenCount", Told::UsedBeside(TokenKind::Output)),
+        total("body.usageMetadata.totalTokenCount"),
+    ];
+    TokenFields::new(REQUEST, ANSWER, read_tokens)
+};
 
 /// The Converse API of AWS Bedrock, and the body of an Anthropic model there.
-pub(super) const BEDROCK: TokenFields = TokenFields::new(
-    &["inferenceConfig.maxTokens", "max_tokens"],
-    &["usage.inputTokens", "usage.input_tokens", "metadata.usage.inputTokens"],
-    &["usage.outputTokens", "usage.output_tokens", "metadata.usage.outputTokens"],
-    &["usage.totalTokens"],
-);
+pub(super) const BEDROCK: TokenFields = {
+    const REQUEST: &Fields = &Fields::of(&[&[limit("body.inferenceConfig.maxTokens"), limit("body.max_tokens")]]);
+    const ANSWER: &[Field] = &[
+        input("body.usage.inputTokens"),
+        input("body.usage.input_tokens"),
+        input("body.metadata.usage.inputTokens"),
+        output("body.usage.outputTokens"),
+        output("body.usage.output_tokens"),
+        output("body.metadata.usage.outputTokens"),
+        total("body.usage.totalTokens"),
+    ];
+    TokenFields::new(REQUEST, ANSWER, read_tokens)
+};
 
 /// Cohere's chat.
-pub(super) const COHERE: TokenFields = TokenFields::new(
-    &["max_tokens"],
-    &["usage.tokens.input_tokens", "meta.tokens.input_tokens"],
-    &["usage.tokens.output_tokens", "meta.tokens.output_tokens"],
-    &[],
-);
+pub(super) const COHERE: TokenFields = {
+    const REQUEST: &Fields = &Fields::of(&[&[limit("body.max_tokens")]]);
+    const ANSWER: &[Field] = &[
+        input("body.usage.tokens.input_tokens"),
+        input("body.meta.tokens.input_tokens"),
+        output("body.usage.tokens.output_tokens"),
+        output("body.meta.tokens.output_tokens"),
+    ];
+    TokenFields::new(REQUEST, ANSWER, read_tokens)
+};
 
 /// Text generation servers; the router of Inference Providers speaks as OpenAI does.
-pub(super) const HUGGINGFACE: TokenFields = TokenFields::new(
-    &["max_tokens", "parameters.max_new_tokens"],
-    &["usage.prompt_tokens"],
-    &["usage.completion_tokens", "details.generated_tokens"],
-    &["usage.total_tokens"],
-);
+pub(super) const HUGGINGFACE: TokenFields = {
+    const REQUEST: &Fields = &Fields::of(&[&[limit("body.max_tokens"), limit("body.parameters.max_new_tokens")]]);
+    const ANSWER: &[Field] = &[
+        input("body.usage.prompt_tokens"),
+        output("body.usage.completion_tokens"),
+        output("body.details.generated_tokens"),
+        total("body.usage.total_tokens"),
+    ];
+    TokenFields::new(REQUEST, ANSWER, read_tokens)
+};
 
 /// Predictions of language models.
-pub(super) const REPLICATE: TokenFields = TokenFields::new(
-    &["input.max_tokens", "input.max_new_tokens"],
-    &["metrics.input_token_count"],
-    &["metrics.output_token_count"],
-    &[],
-);
+pub(super) const REPLICATE: TokenFields = {
+    const REQUEST: &Fields = &Fields::of(&[&[limit("body.input.max_tokens"), limit("body.input.max_new_tokens")]]);
+    const ANSWER: &[Field] = &[input("body.metrics.input_token_count"), output("body.metrics.output_token_count")];
+    TokenFields::new(REQUEST, ANSWER, read_tokens)
+};
 
 /// Embeddings: there is no output.
-pub(super) const VOYAGE: TokenFields = TokenFields::new(&[], &["usage.total_tokens"], &[], &[]);
+pub(super) const VOYAGE: TokenFields = {
+    const REQUEST: &Fields = &Fields::of(&[]);
+    const ANSWER: &[Field] = &[input("body.usage.total_tokens")];
+    TokenFields::new(REQUEST, ANSWER, read_tokens)
+};

@@ -23,7 +23,7 @@ pub(super) const TABLE: Table = Table::new("vertex")
     .answers(ANSWERS);
 
 const HEADERS: &Headers = &Headers::of(&[base::HEADERS]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS, google::FIELDS]);
+const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::GEMINI.answer, google::FIELDS]);
 const RULES: &Rules = &Rules::of(&[
     base::RULES,
     google::RULES,
@@ -43,7 +43,7 @@ const ANSWERS: &[Answer] = &[
     Answer::new(
         LimitClass::None,
         200,
-        r#"{"candidates":[{"content":{"parts":[{"text":"ok"}]}}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1,"totalTokenCount":2}}"#,
+        r#"{"candidates":[{"content":{"parts":[{"text":"ok"}]}}],"usageMetadata":{"promptTokenCount":{usage.input},"candidatesTokenCount":{usage.output},"totalTokenCount":{usage.total}}}"#,
     ),
     Answer::new(
         LimitClass::RequestRate,

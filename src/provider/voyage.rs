@@ -21,11 +21,11 @@ pub(super) const TABLE: Table = Table::new("voyage")
     .answers(ANSWERS);
 
 const HEADERS: &Headers = &Headers::of(&[base::HEADERS]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS]);
+const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::VOYAGE.answer]);
 const RULES: &Rules = &Rules::of(&[&[Rule::status(&[429]).scope(Scope::Org)], base::RULES]);
 
 const ANSWERS: &[Answer] = &[
-    Answer::new(LimitClass::None, 200, r#"{"object":"list","data":[],"usage":{"total_tokens":1}}"#),
+    Answer::new(LimitClass::None, 200, r#"{"object":"list","data":[],"usage":{"total_tokens":{usage.total}}}"#),
     Answer::new(LimitClass::Overload, 503, r#"{"detail":"The server is overloaded"}"#),
     Answer::new(
         LimitClass::Unknown,

@@ -22,7 +22,7 @@ pub(super) const TABLE: Table = Table::new("xai")
     .answers(ANSWERS);
 
 const HEADERS: &Headers = &Headers::of(&[base::HEADERS, base::X_RATELIMIT]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS]);
+const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::OPENAI.answer]);
 const RULES: &Rules = &Rules::of(&[
     base::RULES,
     &[
@@ -46,7 +46,7 @@ const ANSWERS: &[Answer] = &[
     Answer::new(
         LimitClass::None,
         200,
-        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#,
+        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
     )
     .headers(QUOTAS),
     Answer::new(

@@ -20,6 +20,9 @@ use crate::run::pool::Pool;
 use crate::run::scope::AttemptScope;
 
 /// One attempt, handed to the operation. Small, and free to be moved into its future.
+///
+/// `Copy`, so that an `async move` block may take it. What it tells of time is counted on the engine's clock, which follows
+/// tokio's paused time.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt<'a> {
     pool: &'a Pool,
@@ -66,6 +69,7 @@ impl<'a> Attempt<'a> {
         Self { pool, policy, time: Time::Planned { sent_at, cut, takes }, permit, number, delay_source, previous }
     }
 
+    /// When the attempt began: the round its throttle is reported under.
     fn sent_at(&self) -> Moment {
         match self.time {
             Time::AtOnce(arrived) => self.pool.shared.clock().moment(arrived),
@@ -73,6 +77,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
+    /// When it is cut: the attempt timeout or the deadline, whichever comes first.
     fn cut(&self) -> Moment {
         match self.time {
             Time::AtOnce(_) => AttemptPlan::first(self.policy, self.sent_at()).cut,
@@ -81,12 +86,17 @@ impl<'a> Attempt<'a> {
     }
 
     /// 1 for the first.
+    ///
+    /// 2 and later are retries.
     #[must_use]
     pub const fn number(&self) -> u32 {
         self.number
     }
 
     /// How long until the attempt is cut: for the client's own timeout, so that it ends by itself.
+    ///
+    /// Zero when the time is up. Waits at the gate and earlier attempts have been taken off already. Under
+    /// [`observe_only`](crate::ForbearBuilder::observe_only) nothing is cut, and this still counts to the deadline.
     #[must_use]
     pub fn time_left(&self) -> Duration {
         self.pool.shared.clock().now().until(self.cut())
@@ -99,6 +109,24 @@ impl<'a> Attempt<'a> {
     }
 
     /// What the attempt before showed.
+    ///
+    /// `None` in the first attempt. For operations that change with what went wrong: a smaller request after a limit on tokens, a
+    /// fresh connection after a broken one.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use forbear::{Forbear, LimitClass, Policy, provider};
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let pool = Forbear::builder().build()?.pool(provider::generic(), ["files"]).build()?;
+    /// # let policy = Policy::interactive(Duration::from_secs(5)).build()?;
+    /// let answer = pool.call(&policy).run(|attempt| async move {
+    ///     let overloaded = attempt.previous().is_some_and(|signal| signal.class == LimitClass::Overload);
+    ///     let status = if overloaded { 200 } else { 503 };
+    ///     http::Response::builder().status(status).body(String::new()).map_err(std::io::Error::other)
+    /// }).await?;
+    /// assert_eq!(answer.status(), 200);
+    /// # Ok(()) }
+    /// ```
     #[must_use]
     pub const fn previous(&self) -> Option<&Signal> {
         self.previous.as_ref()
@@ -150,6 +178,14 @@ impl<'a> Attempt<'a> {
         shared.tell(shared.clock().now(), || Event::TokensUsed { kind, tokens });
     }
 
+    /// [`Attempt::used_tokens`] for each side that an answer's body states, JSON or a stream of events. Needed where the
+    /// engine does not see the body of a success; it sees that of a `http::Response` of [`PeekBody`](crate::PeekBody).
+    pub fn used(&self, answer: &[u8]) {
+        for (kind, tokens) in self.pool.shared.table.usage(answer).sides() {
+            self.used_tokens(kind, tokens);
+        }
+    }
+
     /// Makes a future part of this attempt in whatever task it runs: what it opens nests in the attempt's span, what a tap
     /// sees it send is counted, and a call it makes at the same pool is known to be inside the attempt. Needed where the
     /// operation spawns; what it awaits is part of the attempt by itself. To be called inside the operation, whose span it
@@ -187,6 +223,14 @@ impl<'a> Attempt<'a> {
 }
 
 /// The head of an answer.
+///
+/// ```
+/// use forbear::Head;
+/// let answer = http::Response::builder().status(429).header("retry-after", "2").body(())?;
+/// assert_eq!(Head::status(&answer), 429);
+/// assert_eq!(Head::headers(&answer)["retry-after"], "2");
+/// # Ok::<(), http::Error>(())
+/// ```
 pub trait Head {
     /// Its status.
     fn status(&self) -> StatusCode;

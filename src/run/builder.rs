@@ -24,17 +24,30 @@ use crate::run::spans::transition;
 /// | `replicas` | unknown | only where no shared gate knows it |
 /// | `queue_limit` | 100000 | a guard of memory, about 40 MB; how long a call waits is its deadline's affair |
 /// | `observe_only` | off | a lever for the first days, see [`ForbearBuilder::observe_only`] |
+/// | `diagnosable` (feature `diagnose`) | off | it remembers 60 kB of each pool |
 /// | `shadow_pacer` | off | a process sees only its share of the demand |
 /// | `client_attempts` | off | the HTTP client's span below an attempt is the CLIENT one; two would count every request twice |
 /// | `seed` | from the operating system | waits nobody can foresee do not meet |
 ///
 /// Environment, read once by [`ForbearBuilder::build`], for the moment when there is no time to deploy:
 /// `FORBEAR_GATE=off` turns the gate off, `FORBEAR_OBSERVE_ONLY=1` turns `observe_only` on. Other values are refused.
+///
+/// ```
+/// use forbear::{Forbear, Gate};
+/// use forbear::event::totals::Totals;
+///
+/// let totals = Totals::new();
+/// let forbear = Forbear::builder().gate(Gate::local()).sink(totals.clone()).replicas(12).build()?;
+/// # let _ = forbear;
+/// # Ok::<(), forbear::InvalidSetting>(())
+/// ```
 #[must_use = "an engine is made by `build`"]
 #[derive(Default)]
 pub struct ForbearBuilder {
     gate: Gate,
     sink: Option<Arc<dyn Sink>>,
+    #[cfg(feature = "diagnose")]
+    pub(super) chronicle: Option<crate::diagnose::Chronicle>,
     observe_only: bool,
     client_attempts: bool,
     shadow_pacer: bool,
@@ -54,24 +67,50 @@ pub(super) fn check_queue_limit(field: &'static str, most: usize) -> Result<(), 
 
 impl ForbearBuilder {
     /// How calls hold each other back.
+    ///
+    /// Without one ([`Gate::off`]) each call finds out by itself that the quota is used up, as with any other retry layer.
     pub fn gate(mut self, gate: Gate) -> Self {
         self.gate = gate;
         self
     }
 
     /// Where events go. A tuple of sinks is a sink.
+    ///
+    /// Called again it replaces the sink; for several give a tuple. A sink is called inline by calls and must not block: see
+    /// [`Sink`].
+    ///
+    /// ```
+    /// use forbear::Forbear;
+    /// use forbear::event::{recorder::Recorder, totals::Totals};
+    /// let (kept, summed) = (Recorder::new(), Totals::new());
+    /// let forbear = Forbear::builder().sink((kept, summed)).build()?;
+    /// # let _ = forbear;
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
     pub fn sink(mut self, sink: impl Sink) -> Self {
         self.sink = Some(Arc::new(sink));
         self
     }
 
     /// The budget of each pool for retries after transient failures.
+    ///
+    /// Each pool has a budget of its own: one provider that fails takes nothing from the others. Retries after a throttle do not
+    /// draw on it.
+    ///
+    /// ```
+    /// use forbear::{BudgetSettings, Forbear};
+    /// let refused = Forbear::builder().budget(BudgetSettings::default().share_of_calls(1.5)).build().unwrap_err();
+    /// assert_eq!(refused.to_string(), "budget.share_of_calls is 1.5; allowed: 0 to 1");
+    /// ```
     pub fn budget(mut self, settings: BudgetSettings) -> Self {
         self.budget = Some(Some(settings));
         self
     }
 
     /// No budget: only a policy's attempts and deadline bound its retries.
+    ///
+    /// Right for tests that fail on purpose, and where something else bounds the load: when everything fails, four attempts a call
+    /// are four times the load.
     pub fn no_budget(mut self) -> Self {
         self.budget = Some(None);
         self
@@ -79,6 +118,9 @@ impl ForbearBuilder {
 
     /// How many processes share the pools, 1 to 100000: the pace after a shut is divided by it. Limits in metrics stay the
     /// whole pool's.
+    ///
+    /// Needed only where no shared gate counts them. Left out, the engine takes itself for the only one, and what it says of the
+    /// whole fleet says so.
     pub fn replicas(mut self, replicas: u32) -> Self {
         self.replicas = Some(replicas);
         self
@@ -95,6 +137,23 @@ impl ForbearBuilder {
     /// Classify and count, and change nothing else: no retry, no wait at the gate, no attempt cut at its time, nothing drawn
     /// from the budget. To look before switching on. A failed call ends as `attempts_exhausted` after its one attempt,
     /// where its class did not end it anyway.
+    ///
+    /// The levers around it work as always: events, spans and metrics are told, [`Attempt::time_left`](crate::Attempt::time_left)
+    /// still counts to the deadline, and [`Forbear::drain`](crate::Forbear::drain) still refuses.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use forbear::{Forbear, Policy, provider};
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let forbear = Forbear::builder().observe_only().build()?;
+    /// let pool = forbear.pool(provider::generic(), ["search"]).build()?;
+    /// let policy = Policy::interactive(Duration::from_secs(15)).build()?;
+    /// let throttled = |_| async { http::Response::builder().status(429).body(String::new()).map_err(std::io::Error::other) };
+    /// let error = pool.call(&policy).run(throttled).await.unwrap_err();
+    /// assert_eq!(error.attempts(), 1, "it would have been retried");
+    /// assert!(error.into_last().is_some_and(|last| last.is_ok()), "the answer comes back as it came");
+    /// # Ok(()) }
+    /// ```
     pub fn observe_only(mut self) -> Self {
         self.observe_only = true;
         self
@@ -118,6 +177,9 @@ impl ForbearBuilder {
     }
 
     /// Dice that repeat, for tests.
+    ///
+    /// The same seed and the same order of calls draw the same waits: a test that fails once fails again. Without it the seed comes
+    /// from the operating system, so that replicas started together do not retry together.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = Some(seed);
         self
@@ -131,6 +193,7 @@ impl ForbearBuilder {
         self.build_with(|name| std::env::var(name).ok())
     }
 
+    /// [`ForbearBuilder::build`] with an environment of its own: tests must not change the process's.
     fn build_with(self, variable: impl Fn(&str) -> Option<String>) -> Result<Forbear, InvalidSetting> {
         let budget = self.budget.unwrap_or_else(|| Some(BudgetSettings::default()));
         if let Some(settings) = budget {
@@ -154,15 +217,24 @@ impl ForbearBuilder {
         let dice = self.seed.map_or_else(SharedDice::from_system, SharedDice::from_seed);
         let gated = gate.is_on() && !observe_only;
         let clock = Clock::new();
+        #[cfg(feature = "diagnose")]
+        let sink = match &self.chronicle {
+            Some(chronicle) => Some(Arc::new((self.sink, chronicle.clone())) as Arc<dyn Sink>),
+            None => self.sink,
+        };
+        #[cfg(not(feature = "diagnose"))]
+        let sink = self.sink;
         #[cfg(feature = "redis")]
-        let store = fleet::store(&gate, clock, self.sink.as_deref())?;
+        let store = fleet::store(&gate, clock, sink.as_deref())?;
         let engine = Arc::new(Engine {
             #[cfg(feature = "redis")]
             store,
             trunk: Arc::new(Trunk::new(clock, dice, gated, transition)),
             gate,
             queue_limit,
-            sink: self.sink,
+            sink,
+            #[cfg(feature = "diagnose")]
+            chronicle: self.chronicle,
             observe_only,
             shadow_pacer: self.shadow_pacer,
             attempts_are_clients: self.client_attempts,

@@ -17,6 +17,18 @@ use crate::run::outcome::Settle;
 use crate::run::pool::Pool;
 
 /// A call at a pool under a policy. Made by [`Pool::call`]; [`Call::run`] carries it out.
+///
+/// ```
+/// # use std::time::Duration;
+/// # use forbear::{Estimate, Forbear, Policy, provider};
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let pool = Forbear::builder().build()?.pool(provider::generic(), ["files"]).build()?;
+/// # let policy = Policy::interactive(Duration::from_secs(5)).build()?;
+/// let call = pool.call(&policy).tokens(Estimate::total(900)).no_wait();
+/// let answer = call.run(|attempt| async move { http::Response::new(attempt.number()) .map(|_| ()) }).await?;
+/// assert_eq!(answer.status(), 200);
+/// # Ok(()) }
+/// ```
 #[must_use = "nothing happens before `run`"]
 #[derive(Clone, Debug)]
 pub struct Call<'a, C = ByOutcome> {
@@ -62,12 +74,30 @@ impl<'a> Call<'a> {
 
 impl<'a, C> Call<'a, C> {
     /// The tokens this call is expected to use.
+    ///
+    /// What is expected to be used is what the gate reserves where the pool's limit counts tokens, and what demand is counted in.
+    /// [`Attempt::used_tokens`](crate::Attempt::used_tokens) settles it afterwards. Integrations estimate from the body.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use forbear::{Estimate, Forbear, Policy, provider};
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let pool = Forbear::builder().build()?.pool(provider::generic(), ["files"]).build()?;
+    /// # let policy = Policy::interactive(Duration::from_secs(5)).build()?;
+    /// # let send = |_| async { http::Response::new(String::from("done")) };
+    /// // 1,200 tokens go out, and at most 400 come back.
+    /// pool.call(&policy).tokens(Estimate::input(1_200).output(400)).run(send).await?;
+    /// # Ok(()) }
+    /// ```
     pub fn tokens(mut self, estimate: Estimate) -> Self {
         self.estimate = Some(estimate);
         self
     }
 
     /// Refuses at once where the call would have to wait at the gate.
+    ///
+    /// For callers who have somewhere else to go: another pool, a cached answer, a message that it is busy. It says nothing of waits
+    /// between attempts, which the policy rules.
     pub fn no_wait(mut self) -> Self {
         self.may_wait = false;
         self

@@ -8,6 +8,9 @@ use crate::core::observation::Observation;
 use crate::run::outcome::Outcome;
 
 /// How a call observes what its operation returned. Implemented by [`ByOutcome`] and [`ByRule`].
+///
+/// Not meant to be implemented elsewhere: a type of your own implements [`Outcome`], a call site of its own passes a rule to
+/// [`Call::classify`](crate::Call::classify).
 pub trait Observe<R> {
     /// Whether [`Observe::peek`] must run first.
     fn wants_peek(&self, outcome: &R) -> bool;

@@ -1,4 +1,7 @@
 //! An operation that is cut when its time is up.
+//!
+//! The cut is at the attempt's timeout or the call's deadline, whichever comes first; the runtime's timer rounds up to whole
+//! milliseconds and is never early. An answer that is there counts, however late it is polled: the operation goes first.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -22,6 +25,7 @@ pin_project! {
 }
 
 impl<F, T: Fn() -> Sleep> Cut<F, T> {
+    /// Runs `operation`; `make_timer` is asked only if it has to wait.
     pub(super) fn new(operation: F, make_timer: T) -> Self {
         Self { operation, timer: None, make_timer }
     }

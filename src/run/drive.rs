@@ -1,5 +1,23 @@
 //! The way of one call: gate, attempt, classify, report, decide, wait, and again.
 //!
+//! ```text
+//!          .-> gate --refused--> error
+//!          |    | permit
+//!          |    v
+//!          |  attempt --cut--.
+//!          |    | answer     |
+//!          |    v            v
+//!          |  classify ----> report --give up--> error
+//!          |    | success    | again
+//!          |    v            v
+//!          |  value         nap
+//!          '-----------------'
+//! ```
+//!
+//! There are four awaits: the turn at the gate, the attempt, the reading of a body, the nap. Dropped at any of them the call
+//! leaves nothing behind: the permit, the place in the queue and the span close with their values, a throttle whose head was
+//! seen is reported by the guard that holds it, and what the end must tell is told by the drop of [`Going`].
+//!
 //! What lives over an await lives in the caller's future, so blocks end what need not, and the two functions on the happy
 //! path return `async` blocks: an `async fn` keeps its arguments twice.
 
@@ -7,6 +25,7 @@ use std::future::Future;
 
 use bytes::Bytes;
 
+use crate::core::estimate::Estimate;
 use crate::core::observation::{Observation, TransportFailure};
 use crate::error::Error;
 use crate::run::attempt::Attempt;
@@ -31,7 +50,7 @@ where
 {
     let Call { pool, policy, estimate, may_wait, observe } = call;
     async move {
-        let mut going = Going::start(pool, policy, &estimate, may_wait);
+        let mut going = Going::start(pool, policy, estimate, may_wait);
         loop {
             if !going.passes_at_once()
                 && let Err(give_up) = going.wait_for_turn(&estimate).await
@@ -48,9 +67,9 @@ where
                 let (outcome, wants_peek) = wants_peek(&observe, outcome);
                 let ended = if wants_peek {
                     // Boxed: an answer whose body must be read is an error, and errors may cost what successes must not.
-                    Box::pin(peek(&mut going, &observe, outcome)).await
+                    Box::pin(peek(&mut going, &observe, outcome, &estimate)).await
                 } else {
-                    read(&mut going, &observe, outcome)
+                    read(&mut going, &observe, outcome, &estimate)
                 };
                 match ended {
                     Ended::Failed(outcome) => match going.attempt_failed() {
@@ -92,20 +111,30 @@ fn wants_peek<C: Observe<R>, R>(observe: &C, outcome: Option<R>) -> (Option<R>, 
 
 /// Reads an outcome that can be read at once; `None` is an attempt that was cut.
 #[inline]
-fn read<C: Observe<R>, R>(going: &mut Going<'_>, observe: &C, outcome: Option<R>) -> Ended<R> {
+fn read<C: Observe<R>, R>(
+    going: &mut Going<'_>,
+    observe: &C,
+    outcome: Option<R>,
+    estimate: &Option<Estimate>,
+) -> Ended<R> {
     let Some(outcome) = outcome else {
-        going.reads_failure(Observation::failure(TransportFailure::Timeout));
+        going.reads_failure(Observation::failure(TransportFailure::Timeout), estimate);
         return Ended::Failed(None);
     };
     let observation = observe.observation(&outcome, None);
     let status = observation.status;
-    let failed = !observation.is_bare_success() && going.reads_failure(observation);
+    let failed = !observation.is_bare_success() && going.reads_failure(observation, estimate);
     if failed { Ended::Failed(Some(outcome)) } else { Ended::Succeeded(outcome, status) }
 }
 
 /// Reads the first bytes of an answer's body before it is classified.
-async fn peek<C: Observe<R>, R>(going: &mut Going<'_>, observe: &C, outcome: Option<R>) -> Ended<R> {
-    let Some(outcome) = outcome else { return read(going, observe, None) };
+async fn peek<C: Observe<R>, R>(
+    going: &mut Going<'_>,
+    observe: &C,
+    outcome: Option<R>,
+    estimate: &Option<Estimate>,
+) -> Ended<R> {
+    let Some(outcome) = outcome else { return read(going, observe, None, estimate) };
     let (clock, cut) = (going.clock(), going.cut());
     let head = going.read(&observe.observation(&outcome, None));
     let mut seen = going.seen(head);
@@ -116,7 +145,7 @@ async fn peek<C: Observe<R>, R>(going: &mut Going<'_>, observe: &C, outcome: Opt
     drop(seen);
     let Some((outcome, body)) = whole else {
         // The body did not come in time. An error's head holds without it; a success without its body is none.
-        return if going.note_if_failed(head) { Ended::Failed(None) } else { read(going, observe, None) };
+        return if going.note_if_failed(head) { Ended::Failed(None) } else { read(going, observe, None, estimate) };
     };
     let signal = going.read(&observe.observation(&outcome, body.as_deref()));
     if going.note_if_failed(signal) { Ended::Failed(Some(outcome)) } else { Ended::Succeeded(outcome, signal.status) }

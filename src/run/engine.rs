@@ -17,6 +17,15 @@ use crate::run::pools::Pools;
 /// The engine: one per process. Cheap to clone; clones are the same engine.
 ///
 /// Pools made from it keep it alive.
+///
+/// ```
+/// use forbear::{Forbear, provider};
+/// let forbear = Forbear::builder().build()?;
+/// let same = forbear.clone();
+/// let (a, b) = (forbear.pool(provider::openai(), ["prod", "gpt-4o"]).build()?, same.pool(provider::openai(), ["prod", "gpt-4o"]).build()?);
+/// assert_eq!(a.labels(), b.labels(), "one pool, two handles");
+/// # Ok::<(), forbear::InvalidSetting>(())
+/// ```
 #[derive(Clone)]
 pub struct Forbear {
     pub(super) pools: Arc<Pools>,
@@ -39,6 +48,19 @@ impl Forbear {
     /// budget and quotas are shared, and a second build may only add limits. What its gate was told holds even when no
     /// handle of it is left: a handle may be made for each request. A pool that nobody holds, that flows, and that had no
     /// call for ten minutes is forgotten.
+    ///
+    /// The path's names stand for the provider's levels ([`Table::scopes`](crate::core::rule::Table::scopes)): the first is the
+    /// widest, the last the narrowest, names between fill the rest in order. A limit on the organisation then shuts every pool that
+    /// begins with its name, a limit on a model that model alone.
+    ///
+    /// ```
+    /// # use forbear::{Forbear, provider};
+    /// # let forbear = Forbear::builder().build()?;
+    /// // Organisation and model; no name for the project, so a project's limit shuts the model.
+    /// let sonnet = forbear.pool(provider::anthropic(), ["prod-account", "claude-sonnet"]).build()?;
+    /// assert_eq!(&*sonnet.labels().pool, "prod-account/claude-sonnet");
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
     pub fn pool<N: AsRef<str>>(&self, table: Table, path: impl IntoIterator<Item = N>) -> PoolBuilder {
         PoolBuilder::new(
             Arc::clone(&self.pools),
@@ -101,10 +123,14 @@ impl std::fmt::Debug for Forbear {
     }
 }
 
+/// What all clones of a [`Forbear`] share. Pools keep it alive, so that a call can outlive the handle it was started by.
 pub(super) struct Engine {
     pub(super) trunk: Arc<Trunk>,
     pub(super) gate: Gate,
     pub(super) sink: Option<Arc<dyn Sink>>,
+    /// Part of `sink`, if pools are to be diagnosed in this process.
+    #[cfg(feature = "diagnose")]
+    pub(super) chronicle: Option<crate::diagnose::Chronicle>,
     pub(super) observe_only: bool,
     pub(super) attempts_are_clients: bool,
     pub(super) shadow_pacer: bool,

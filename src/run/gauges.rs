@@ -33,6 +33,7 @@ impl GaugeSource for Pools {
     }
 }
 
+/// Shows one pool: its gate, its calls by what they do, its quotas, and what its policies set.
 fn sample_pool(pool: &Shared, now: Moment, wall: WallTime, visit: Visit<'_>) {
     let (node, labels) = (&pool.node, pool.node.labels());
     gauges::gate(labels, pool.engine.gate_mode(), most_shut(node, now), now, wall, visit);
@@ -58,6 +59,7 @@ pub(super) fn most_shut(leaf: &Node, now: Moment) -> Look {
     worst
 }
 
+/// Of two levels the one that holds calls longer: shut before paced before flowing, and of two shuts the later end.
 fn worse(a: Look, b: Look) -> Look {
     let rank = |look: &Look| match look {
         Look::Flowing => (0, Moment::START),

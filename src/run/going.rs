@@ -67,14 +67,14 @@ enum Step {
 impl<'a> Going<'a> {
     /// A call that arrives now.
     #[inline(always)]
-    pub(super) fn start(pool: &'a Pool, policy: &'a Policy, estimate: &Option<Estimate>, may_wait: bool) -> Self {
+    pub(super) fn start(pool: &'a Pool, policy: &'a Policy, estimate: Option<Estimate>, may_wait: bool) -> Self {
         let shared = &*pool.shared;
         let arrived = shared.clock().glance();
         let nested = here::is_inside(PoolId::of(shared)) && !policy.allow_nested;
         if nested {
             shared.tell_stacked(policy, StackedBy::Nested);
         } else if shared.is_heard {
-            shared.tell_arrival(arrived, policy, *estimate);
+            shared.tell_arrival(arrived, policy, estimate);
         }
         let spans = CallSpans::start(Whose { pool: pool.labels(), about: &shared.about, policy }, here::depth);
         let (requests, stacked) = (AtomicU32::new(0), AtomicBool::new(false));
@@ -110,7 +110,7 @@ impl<'a> Going<'a> {
         Ok(())
     }
 
-    /// What the operation is handed.
+    /// What the operation is handed; `estimate` is what the application says the call takes.
     #[inline]
     pub(super) fn attempt(&self, estimate: &Option<Estimate>) -> Attempt<'a> {
         match &self.progress {
@@ -135,6 +135,7 @@ impl<'a> Going<'a> {
         self.step = Step::Ended;
     }
 
+    /// The engine's clock, by which everything in a call is timed.
     pub(super) fn clock(&self) -> &'a Clock {
         self.shared().clock()
     }
@@ -145,20 +146,24 @@ impl<'a> Going<'a> {
         if self.shared().engine.observe_only { Moment::NEVER } else { self.plan().cut }
     }
 
+    /// What all handles of the pool share.
     #[inline]
     fn shared(&self) -> &'a Shared {
         &self.pool.shared
     }
 
+    /// Pool and policy, as spans and log lines name them.
     fn whose(&self) -> Whose<'a> {
         Whose { pool: self.pool.labels(), about: &self.shared().about, policy: self.policy }
     }
 
+    /// Whether no attempt has been begun before the one that is to begin: demand is counted then and not again.
     #[inline]
     fn is_first(&self) -> bool {
         self.progress.as_ref().is_none_or(|progress| progress.core.attempts() == 0)
     }
 
+    /// The number of the attempt's permit: no other attempt under way in the pool has it.
     #[inline]
     fn permit_number(&self) -> Option<u32> {
         self.permit.as_ref().map(Permit::number)

@@ -55,11 +55,13 @@ pub(super) fn enter(pool: PoolId) -> Outer {
     })
 }
 
+/// Remembers the attempt around the one that is entered. Kept out of line: attempts are seldom nested.
 #[cold]
 fn note_around(outer: PoolId) {
     AROUND.with_borrow_mut(|around| around.push(outer));
 }
 
+/// Forgets it when the inner one is left.
 #[cold]
 fn forget_around() {
     AROUND.with_borrow_mut(|around| _ = around.pop());

@@ -21,10 +21,12 @@ const TOLD: &[Told] = &[
     Told { name: "amz-sdk-request", before: aws_attempt },
 ];
 
+/// A number of earlier attempts, as most clients send it.
 fn number(value: &str) -> Option<u32> {
     value.trim().parse().ok()
 }
 
+/// The attempt in the list that AWS clients send, `attempt=2; max=3`: the first is no retry.
 fn aws_attempt(value: &str) -> Option<u32> {
     let attempt = value.split(';').find_map(|part| part.trim().strip_prefix("attempt="))?;
     number(attempt)?.checked_sub(1)

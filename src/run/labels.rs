@@ -1,4 +1,8 @@
 //! Labels that stay bounded whatever names an application makes up.
+//!
+//! A label is a series for each of its values, for as long as the process lives. Names come from the application, and one
+//! day one of them is a customer's id: so the first 64 pairs of provider and pool are kept apart and the rest is `_OTHER`,
+//! which is counted. The pools themselves are not bounded, only what is shown of them.
 
 use std::collections::HashSet;
 

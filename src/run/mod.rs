@@ -1,4 +1,22 @@
 //! The async shell of a call: the engine, its pools, and the loop that drives one call.
+//!
+//! | file | job |
+//! |---|---|
+//! | `builder`, `engine` | making an engine; what its clones share, and the registry of pools |
+//! | `pool`, `labels`, `gauges` | a pool and its handle; labels that stay bounded; what is shown when somebody reads |
+//! | `call`, `drive`, `going` | one call: in the making, the loop, and what it keeps on its way |
+//! | `cut`, `inside`, `here` | an attempt: cut at its time, polled inside its span, known to what it calls |
+//! | `attempt`, `scope` | what an operation is handed, and how a spawned task stays a part of it |
+//! | `outcome`, `classify`, `peek`, `reqwest` | how what comes back is observed, its body's beginning included |
+//! | `seen`, `reported` | throttles told before an attempt has ended: none is lost, none counts twice |
+//! | `incoming` | requests that arrive as somebody's retry |
+//! | `spans`, `about` | what one call looks like in a trace and in the log |
+//! | `fleet` | the other replicas (feature `redis`) |
+//!
+//! Decisions are made in [`core`](crate::core), which knows neither runtime nor clock; here they are carried out. A call is
+//! one future, polled by its caller's task: there is no task of its own, no channel, and nothing to be cleaned up after it
+//! but what its drop does. What lives over an await is what every caller in flight pays for, so it is little: the operation
+//! itself, some hundred bytes beside it, and one box from the first wait or failure on.
 
 mod about;
 mod attempt;
@@ -6,6 +24,8 @@ mod builder;
 mod call;
 mod classify;
 mod cut;
+#[cfg(feature = "diagnose")]
+mod diagnosis;
 mod drive;
 mod engine;
 #[cfg(feature = "redis")]
@@ -29,6 +49,7 @@ mod scope;
 mod seen;
 mod snapshot;
 mod spans;
+mod tokens;
 
 pub use attempt::{Attempt, Head, InFlight};
 pub use builder::ForbearBuilder;

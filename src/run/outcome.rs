@@ -8,6 +8,9 @@ use bytes::Bytes;
 use crate::core::observation::{Observation, TransportFailure};
 
 /// What the caller gets back: the value of a success, or the outcome whole.
+///
+/// A [`Result`] gives its value away; an `http::Response` is its own value, whatever its status: which statuses are errors is
+/// for the table to say. What holds no value after a success was observed comes back in [`Error::last`](crate::Error::last).
 pub trait Settle: Sized {
     /// What a success is unwrapped to.
     type Value;
@@ -39,6 +42,28 @@ impl<B> Settle for http::Response<B> {
 ///
 /// Ready for `http::Response<B>` with `B:` [`PeekBody`], for `reqwest::Response` (feature `reqwest`), and for
 /// `Result<T, E>` of those with `E:` [`Failure`]. For anything else see [`Call::classify`](crate::Call::classify).
+///
+/// For a type of your own, if more than one call site returns it:
+///
+/// ```
+/// use forbear::{Observation, Outcome, Settle};
+///
+/// struct Reply { status: u16, text: String }
+///
+/// impl Settle for Reply {
+///     type Value = String;
+///
+///     fn settle(self) -> Result<String, Self> {
+///         Ok(self.text)
+///     }
+/// }
+///
+/// impl Outcome for Reply {
+///     fn observation<'a>(&'a self, _: Option<&'a [u8]>) -> Observation<'a> {
+///         Observation::status(self.status).body(self.text.as_bytes())
+///     }
+/// }
+/// ```
 pub trait Outcome: Settle {
     /// Whether [`Outcome::peek`] must run before the outcome is classified.
     fn wants_peek(&self) -> bool {
@@ -56,6 +81,9 @@ pub trait Outcome: Settle {
 }
 
 /// A body whose first bytes can be looked at.
+///
+/// Implemented for bodies that are in memory, and for [`Peek`](crate::Peek), which [`peek`](crate::peek()) makes of any other by
+/// reading its beginning.
 pub trait PeekBody {
     /// The first bytes, if they are there.
     fn excerpt(&self) -> Option<&[u8]>;
@@ -96,6 +124,17 @@ impl<B: PeekBody> Outcome for http::Response<B> {
 }
 
 /// An error of a client, as far as the engine needs to know it: was the request sent?
+///
+/// The answer decides whether a failure is ambiguous: a connection that was never made is retried whatever the policy says of
+/// ambiguous failures, one that broke later is not.
+///
+/// ```
+/// use std::io::{Error, ErrorKind};
+/// use forbear::{Failure, TransportFailure};
+/// assert_eq!(Error::from(ErrorKind::ConnectionRefused).failure(), TransportFailure::Connect);
+/// assert_eq!(Error::from(ErrorKind::TimedOut).failure(), TransportFailure::Timeout);
+/// assert_eq!(Error::from(ErrorKind::UnexpectedEof).failure(), TransportFailure::Broken);
+/// ```
 pub trait Failure {
     /// How the attempt failed.
     fn failure(&self) -> TransportFailure;

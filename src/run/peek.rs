@@ -1,4 +1,8 @@
 //! A body that was looked into and is still whole.
+//!
+//! Which limit was hit stands in the body with half of the providers, and the body is the caller's. So its beginning is read
+//! ahead, at most [`BODY_EXCERPT_BYTES`] and the rest of the frame in which that mark is passed, and given back first: frames,
+//! trailers and errors come out as they would have.
 
 use std::fmt;
 use std::future::poll_fn;

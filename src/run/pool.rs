@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::clock::{Clock, Glance, SharedDice};
 use crate::core::budget::Budget;
-use crate::core::estimate::Estimate;
+use crate::core::estimate::{Estimate, Usage};
 use crate::core::limit::Limit;
 use crate::core::moment::Moment;
 use crate::core::observation::Observation;
@@ -27,11 +27,15 @@ use crate::run::engine::Engine;
 use crate::run::pools::Pools;
 use crate::run::reported::Reported;
 use crate::run::spans::{CallSpans, Sites, quota_updated};
+use crate::run::tokens::Learnt;
 
 /// The most policies whose parameters are shown.
 const MOST_POLICIES: usize = 16;
 
 /// A capacity pool: what shares one quota. Cheap to clone; clones are the same pool.
+///
+/// A handle holds the engine: calls through it go on when the last [`Forbear`](crate::Forbear) is gone. No look-up is made per
+/// call, so keep one beside the client it belongs to.
 #[derive(Clone)]
 pub struct Pool {
     pub(super) shared: Arc<Shared>,
@@ -41,6 +45,9 @@ pub struct Pool {
 
 impl Pool {
     /// A call under this policy. Nothing happens before [`Call::run`].
+    ///
+    /// A call is one piece of work, whatever it takes: any number of attempts, waits and turns at the gate, bounded by the policy's
+    /// deadline. The policy is borrowed, and may be another for each call.
     pub fn call<'a>(&'a self, policy: &'a Policy) -> Call<'a> {
         Call::new(self, policy)
     }
@@ -71,11 +78,30 @@ pub struct PoolBuilder {
 }
 
 impl PoolBuilder {
+    /// A pool without a limit of its own; nothing is checked before [`PoolBuilder::build`].
     pub(super) fn new(pools: Arc<Pools>, table: Table, path: Vec<String>) -> Self {
         Self { pools, table, path, limits: Vec::new(), server: None, queue_limit: None, cold_start: false }
     }
 
     /// A quota the pool is known to have. What headers say beats it.
+    ///
+    /// May be told several times, once for each thing that is counted. It matters for providers that do not tell their limits in
+    /// headers, for the first seconds after a start, and for what the metrics say of demand against supply. Give what the whole pool
+    /// is granted, also where several processes share it.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use forbear::{Forbear, Limit, provider};
+    /// # use forbear::core::signal::Dimension;
+    /// # let forbear = Forbear::builder().build()?;
+    /// let pool = forbear
+    ///     .pool(provider::mistral(), ["ours", "large"])
+    ///     .limit(Limit::requests_per_minute(300))
+    ///     .limit(Limit::per(Dimension::Tokens, 2_000_000, Duration::from_secs(60)))
+    ///     .build()?;
+    /// # let _ = pool;
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
     pub fn limit(mut self, limit: Limit) -> Self {
         self.limits.push(limit);
         self
@@ -127,6 +153,14 @@ impl PoolBuilder {
     /// # Errors
     /// A path without names, deeper than 8, or with an empty name; a table whose id is no plain label; a limit or a queue
     /// limit outside its range; a server that is no bare host name.
+    ///
+    /// ```
+    /// # use forbear::{Forbear, provider};
+    /// # let forbear = Forbear::builder().build()?;
+    /// let refused = forbear.pool(provider::openai(), [""]).build().unwrap_err();
+    /// assert!(refused.to_string().starts_with("pool.path"));
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
     pub fn build(self) -> Result<Pool, InvalidSetting> {
         within("pool.path (names)", self.path.len(), 1..=DEEPEST, "1 to 8 names")?;
         if self.path.iter().any(String::is_empty) {
@@ -177,6 +211,7 @@ pub(super) struct Shared {
     clock: Clock,
     budget: Option<Mutex<Budget>>,
     quotas: Mutex<QuotaBoard>,
+    pub(super) learnt: Learnt,
     /// What operations reported while their attempts are under way.
     pub(super) reported: Reported,
     /// Calls that sleep between two attempts.
@@ -191,6 +226,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
+    /// What the handles of a new pool share; `node` is the last level of its path.
     pub(super) fn new(engine: &Arc<Engine>, table: Arc<Table>, path: &Arc<[String]>, node: Arc<Node>) -> Self {
         let clock = engine.trunk.clock;
         Self {
@@ -204,6 +240,7 @@ impl Shared {
             clock,
             budget: engine.budget.map(|settings| Mutex::new(Budget::new(settings, clock.now()))),
             quotas: Mutex::default(),
+            learnt: Learnt::default(),
             reported: Reported::default(),
             sleeping: AtomicU32::new(0),
             policies: OnceLock::new(),
@@ -212,11 +249,13 @@ impl Shared {
         }
     }
 
+    /// The engine's clock. A copy of it: a call looks at it at least once, and should not go a long way for that.
     #[inline]
     pub(super) fn clock(&self) -> &Clock {
         &self.clock
     }
 
+    /// The engine's dice, which all its pools roll.
     pub(super) fn dice(&self) -> &SharedDice {
         &self.engine.trunk.dice
     }
@@ -229,15 +268,17 @@ impl Shared {
     /// What an observation made now means to the provider. What it says of quotas is noted.
     #[inline]
     pub(super) fn read(&self, observation: &Observation<'_>) -> Signal {
-        if observation.is_bare() { self.table.read_bare(observation) } else { self.read_all(observation) }
+        if observation.is_bare() { self.table.read_bare(observation) } else { self.read_all(observation).0 }
     }
 
-    fn read_all(&self, observation: &Observation<'_>) -> Signal {
+    /// Reads an answer with headers or a body, and notes what it says of quotas: on the board for gauges, with the gate for
+    /// its pace. A success also says how many tokens were used.
+    pub(super) fn read_all(&self, observation: &Observation<'_>) -> (Signal, Usage) {
         let reading = self.table.read_at(observation, &|| self.clock().wall());
         if !reading.quotas.is_empty() {
             self.note(&reading.quotas, &reading.signal, self.clock().now());
         }
-        reading.signal
+        (reading.signal, reading.used)
     }
 
     /// The level (0 = widest) of this pool's path that a limit of `scope` shuts.
@@ -282,6 +323,7 @@ impl Shared {
             .is_none_or(|budget| budget.lock().unwrap_or_else(PoisonError::into_inner).withdraw(self.node.calls(), now))
     }
 
+    /// What is known of the quotas, locked.
     pub(super) fn board(&self) -> MutexGuard<'_, QuotaBoard> {
         self.quotas.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -362,6 +404,7 @@ impl Shared {
         }
     }
 
+    /// Calls that sleep between two attempts, where somebody listens; else nobody counts them.
     pub(super) fn sleeping(&self) -> u32 {
         self.sleeping.load(Ordering::Relaxed)
     }

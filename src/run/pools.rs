@@ -189,15 +189,22 @@ impl Registry {
 /// Whether two tables say the same of a provider, as far as a look at where they point can tell.
 fn are_same(a: &Table, b: &Table) -> bool {
     let points = |table: &Table| {
-        let Table { headers, fields, rules, user_rules, scopes, answers, .. } = *table;
-        let of_lists = [scopes.as_ptr() as usize, answers.as_ptr() as usize];
-        (&raw const *headers, &raw const *fields, &raw const *rules, &raw const *user_rules, of_lists)
+        let Table { headers, fields, rules, user_rules, scopes, answers, tokens, .. } = *table;
+        let of_lists = [scopes.as_ptr() as usize, answers.as_ptr() as usize, tokens.answer.as_ptr() as usize];
+        (
+            &raw const *headers,
+            &raw const *fields,
+            &raw const *rules,
+            &raw const *user_rules,
+            &raw const *tokens.request,
+            of_lists,
+        )
     };
-    (a.id, a.semconv, a.shut_floor, a.states_delay, a.states_class)
-        == (b.id, b.semconv, b.shut_floor, b.states_delay, b.states_class)
+    (a.id, a.semconv, a.shut_floor, a.states_delay, a.states_class, a.tokens.limit_counts)
+        == (b.id, b.semconv, b.shut_floor, b.states_delay, b.states_class, b.tokens.limit_counts)
         && points(a) == points(b)
-        && a.tokens == b.tokens
         && std::ptr::fn_addr_eq(a.read_body, b.read_body)
+        && std::ptr::fn_addr_eq(a.tokens.read, b.tokens.read)
 }
 
 impl Kept {

@@ -1,4 +1,7 @@
 //! What a call keeps from its first wait or failure on.
+//!
+//! Kept in a box, made once: a hundred thousand calls that wait for a pool, or for an answer, should not each carry room for
+//! a failure that most of them never meet.
 
 use crate::clock::Clock;
 use crate::core::call::{AttemptPlan, Call as Core};

@@ -23,6 +23,7 @@ pub(super) struct Reported {
     reports: Mutex<VecDeque<Report>>,
 }
 
+/// One throttle that an operation reported.
 #[derive(Clone, Copy, Debug)]
 struct Report {
     sent_at: Moment,
@@ -48,6 +49,7 @@ impl Reported {
         self.any.load(Ordering::Relaxed) && self.take(sent_at, permit, signal)
     }
 
+    /// Takes the report out that says the same, if there is one.
     #[cold]
     fn take(&self, sent_at: Moment, permit: Option<u32>, signal: &Signal) -> bool {
         let mut reports = self.lock();

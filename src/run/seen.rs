@@ -1,4 +1,7 @@
 //! What the head of an answer said before its body was read.
+//!
+//! The status and `retry-after` are there at once; the body that names the limit may take seconds or never come. A caller who
+//! loses patience meanwhile drops the call, and with it what everybody else in the pool should know. This guard tells it.
 
 use crate::core::moment::Moment;
 use crate::core::signal::Signal;

@@ -18,7 +18,7 @@ use crate::core::moment::Moment;
 use crate::event::catalogue::Metric;
 use crate::event::metric::Kind;
 use crate::event::names::Policies;
-use crate::event::series::{Move, SeriesId, moves};
+use crate::event::series::{Moved, SeriesId, move_all};
 use crate::event::sink::{GaugeSource, Listener, Sink};
 use crate::event::slots::Slots;
 use crate::event::sources::Sources;
@@ -189,16 +189,26 @@ struct PoolMeters {
 
 impl Listener for PoolMeters {
     fn hear(&self, _: Moment, event: &Event<'_>) {
-        moves(event, &self.inner.policies, |series, by| match by {
-            Move::Rise(n) => match self.counters.get(series) {
-                Some(counter) => counter.increment(n),
-                None => self.first_rise(series, n),
-            },
-            Move::Take(seconds) => match self.histograms.get(series) {
-                Some(histogram) => histogram.record(seconds),
-                None => self.first_value(series, seconds),
-            },
-        });
+        move_all(event, &self.inner.policies, &mut &*self);
+    }
+}
+
+/// Inlined into each place that moves a series: which one it is, is then known, and where its handle stands.
+impl Moved for &PoolMeters {
+    #[inline(always)]
+    fn rise(&mut self, series: SeriesId, n: u64) {
+        match self.counters.get(series) {
+            Some(counter) => counter.increment(n),
+            None => self.first_rise(series, n),
+        }
+    }
+
+    #[inline(always)]
+    fn take(&mut self, series: SeriesId, seconds: f64) {
+        match self.histograms.get(series) {
+            Some(histogram) => histogram.record(seconds),
+            None => self.first_value(series, seconds),
+        }
     }
 }
 

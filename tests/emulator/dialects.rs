@@ -213,3 +213,25 @@ fn quota_headers_are_read_as_they_were_meant() {
     }
     assert!(providers >= 3, "{providers} providers with quota headers");
 }
+
+#[test]
+fn the_tokens_a_success_says_were_used_are_read() {
+    let mut providers = 0;
+    for table in forbear::provider::all().iter().filter(|table| !table.tokens.answer.is_empty()) {
+        let (mut meter, mut dice) = (Meter::new(Limits::new()).unwrap(), SeededDice::new(1));
+        let cost = Cost::tokens(3_210, 987);
+        let verdict = meter.admit(NOW, cost, &mut dice);
+        let answer = Dialect::of(*table).answer(&verdict, cost, &Quotas::default(), WALL).unwrap();
+        let used = read(table, &answer).used;
+        assert_eq!(used, table.usage(answer.body()), "{}", table.id);
+        let said: u64 = used.sides().map(|(_, tokens)| tokens).sum();
+        // A text generation server tells of what it generated only; embeddings have no sides.
+        let expected = if table.id == "huggingface" { 987 } else { 3_210 + 987 };
+        assert_eq!(said, expected, "{}: {answer:?}", table.id);
+        let sides: Vec<_> = used.sides().map(|(kind, _)| kind).collect();
+        let whole = sides == [TokenKind::Input, TokenKind::Output] || matches!(table.id, "huggingface" | "voyage");
+        assert!(whole, "{}: {sides:?}", table.id);
+        providers += 1;
+    }
+    assert!(providers >= 20, "{providers} providers say what was used");
+}

@@ -1,13 +1,10 @@
 //! A simulated run, taken in by a real Prometheus and asked for there.
 
-#[path = "../support/server.rs"]
-mod server;
-
 use std::collections::BTreeMap;
 use std::fs;
 
+use crate::server::{Server, empty_folder, run, tool};
 use forbear::simulate::{Scenario, Scrape, Simulation};
-use server::{Server, empty_folder, run, tool};
 
 /// The values of an instant query, by the one label that is left.
 fn ask(prometheus: &Server, query: &str, unix_seconds: u64) -> BTreeMap<String, f64> {

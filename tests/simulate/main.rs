@@ -5,5 +5,9 @@ mod backfill;
 mod bursts;
 #[cfg(feature = "cli")]
 mod command;
+#[cfg(feature = "cli")]
+mod diagnose;
 mod lasting;
 mod scenarios;
+#[path = "../support/server.rs"]
+mod server;

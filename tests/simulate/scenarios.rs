@@ -63,6 +63,7 @@ fn a_scenario_with_everything_runs_and_its_result_has_the_promised_fields() {
         "largest_100ms",
         "verdict",
         "floor_attempts_per_call",
+        "verdict",
     ];
     assert_eq!(fields, promised.into_iter().collect());
     assert!(outcome.calls > 300 && outcome.throttled > 10 && outcome.succeeded > 10, "{outcome:?}");

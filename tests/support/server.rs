@@ -28,6 +28,17 @@ pub fn tool(name: &str) -> Command {
     Command::new(if brought.exists() { brought } else { PathBuf::from(name) })
 }
 
+/// Has promtool look at a page of metrics: at its grammar, and at names and help texts.
+pub fn promtool_finds_nothing_in(page: &str) {
+    let mut check = tool("promtool");
+    let piped = check.args(["check", "metrics"]).stdin(Stdio::piped()).stderr(Stdio::piped()).stdout(Stdio::piped());
+    let mut checking = piped.spawn().expect("promtool runs");
+    checking.stdin.take().expect("piped").write_all(page.as_bytes()).expect("promtool reads");
+    let output = checking.wait_with_output().expect("promtool ends");
+    let findings = [output.stdout, output.stderr].concat();
+    assert!(output.status.success() && findings.is_empty(), "{}", String::from_utf8_lossy(&findings));
+}
+
 /// An empty folder of this name below `parent`.
 pub fn empty_folder(parent: &str, name: &str) -> PathBuf {
     let folder = Path::new(parent).join(name);

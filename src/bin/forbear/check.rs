@@ -134,6 +134,7 @@ impl From<JitterWord> for Jitter {
     }
 }
 
+/// What a layer does with stated waits, as the option spells it.
 fn stated_waits(text: &str) -> Result<StatedWaits, String> {
     match text {
         "none" => Ok(StatedWaits::Ignored),
@@ -148,6 +149,7 @@ struct Layer {
     like: Option<&'static Library>,
 }
 
+/// Prints what the numbers do and what is wrong with them. The exit code is 1 where something is, so that a CI can ask.
 pub(crate) fn run(options: &Check) -> ExitCode {
     match options.check() {
         Ok((text, findings)) => {
@@ -188,6 +190,7 @@ impl Check {
         Ok((text, found))
     }
 
+    /// Checks one layer, against the table of the provider it moves to if one is named.
     fn checked(&self, layer: RetryLayer, target: Option<&Table>) -> Result<Layer, String> {
         let window = window_or(self.window, target)?;
         let deadline = self.deadline.ok_or("give --deadline: how long the caller waits")?;

@@ -45,6 +45,7 @@ pub(crate) struct Classify {
     file: Option<PathBuf>,
 }
 
+/// Reads the answers asked about and prints what they mean.
 pub(crate) fn run(options: &Classify) -> ExitCode {
     let outcome = if options.jsonl { lines_of(options) } else { one(options) };
     match outcome {
@@ -59,6 +60,7 @@ pub(crate) fn run(options: &Classify) -> ExitCode {
     }
 }
 
+/// One answer: a report for people, or one JSON object.
 fn one(options: &Classify) -> io::Result<ExitCode> {
     let table = table(options.provider.as_deref().unwrap_or_default()).map_err(io::Error::other)?;
     let mut bytes = Vec::new();
@@ -72,6 +74,8 @@ fn one(options: &Classify) -> io::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Many answers, a line each, in their order. One that cannot be read becomes a line that says so, and the exit code tells;
+/// the rest go on.
 fn lines_of(options: &Classify) -> io::Result<ExitCode> {
     let now = options.now.unwrap_or_else(forbear::wall_now);
     let mut output = io::BufWriter::new(io::stdout().lock());
@@ -92,6 +96,7 @@ fn lines_of(options: &Classify) -> io::Result<ExitCode> {
     Ok(code)
 }
 
+/// The file, or standard input.
 fn input(options: &Classify) -> io::Result<Box<dyn BufRead>> {
     Ok(match &options.file {
         Some(path) => {

@@ -1,10 +1,6 @@
 //! `forbear demo`: three services against providers that throttle, judged by their own metrics.
 
-mod advice;
 mod arrivals;
-mod cause;
-mod evidence;
-mod history;
 mod progress;
 mod report;
 mod scrape;
@@ -73,6 +69,7 @@ enum Ended {
     BrokenOff,
 }
 
+/// Builds the stage, plays, concludes, and serves on if asked to.
 async fn perform(demo: &Demo) -> Result<Ended, Box<dyn Error>> {
     let mut stage = stage::Stage::build(demo.port, demo.seed).await?;
     stage.announce();

@@ -3,6 +3,7 @@
 mod check;
 mod classify;
 mod demo;
+mod diagnose;
 mod duration;
 mod known;
 mod simulate;
@@ -27,17 +28,20 @@ enum Verb {
     Check(check::Check),
     Classify(classify::Classify),
     Demo(demo::Demo),
+    Diagnose(diagnose::Diagnose),
     Simulate(simulate::Simulate),
     Suggest(suggest::Suggest),
     WhatIf(what_if::WhatIf),
 }
 
+/// Runs the verb. Exit codes are the verbs' own; a usage error is 2, as everywhere.
 fn main() -> ExitCode {
     let Forbear { verb } = Forbear::parse();
     match verb {
         Verb::Check(check) => check::run(&check),
         Verb::Classify(classify) => classify::run(&classify),
         Verb::Demo(demo) => demo::run(&demo),
+        Verb::Diagnose(diagnose) => diagnose::run(&diagnose),
         Verb::Simulate(simulate) => simulate::run(&simulate),
         Verb::Suggest(suggest) => suggest::run(&suggest),
         Verb::WhatIf(what_if) => what_if::run(&what_if),

@@ -59,6 +59,7 @@ pub(crate) fn run(simulate: &Simulate) -> ExitCode {
 }
 
 impl Simulate {
+    /// Runs the scenario and writes what was asked for.
     fn simulate(&self) -> Result<(), Failure> {
         let mut input = self.input()?;
         let mut output = BufWriter::new(io::stdout().lock());
@@ -93,6 +94,7 @@ impl Simulate {
         Ok(())
     }
 
+    /// The file, or standard input.
     fn input(&self) -> Result<Box<dyn BufRead + Send>, Failure> {
         Ok(match &self.file {
             None => Box::new(BufReader::new(io::stdin())),
@@ -104,6 +106,7 @@ impl Simulate {
     }
 }
 
+/// Writes a file whole, or says which could not be written.
 fn write_to(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> Result<(), Failure> {
     let written = File::create(path).and_then(|file| {
         let mut file = BufWriter::new(file);
@@ -114,7 +117,7 @@ fn write_to(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<
 }
 
 /// Seconds since 1970, or RFC 3339.
-fn start(text: &str) -> Result<WallTime, String> {
+pub(crate) fn start(text: &str) -> Result<WallTime, String> {
     let seconds = text.parse().ok().or_else(|| {
         let date = OffsetDateTime::parse(text, &Rfc3339).ok()?;
         u64::try_from(date.unix_timestamp()).ok()

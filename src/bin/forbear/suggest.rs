@@ -46,6 +46,7 @@ pub(crate) struct Suggest {
     json: bool,
 }
 
+/// Prints numbers that fit, each with its reason.
 pub(crate) fn run(options: &Suggest) -> ExitCode {
     match options.suggest() {
         Ok(suggestion) => {
@@ -62,6 +63,7 @@ pub(crate) fn run(options: &Suggest) -> ExitCode {
 }
 
 impl Suggest {
+    /// The numbers for the window and deadline asked about; a provider's own window where one is named.
     fn suggest(&self) -> Result<Suggestion, String> {
         let table = self.provider.as_deref().map(table).transpose()?;
         let window = window_or(self.window, table.as_ref())?;

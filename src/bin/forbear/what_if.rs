@@ -41,6 +41,7 @@ The fields and their defaults are those of forbear::simulate::Scenario, as for f
 
 Exit status: 0 when the runs were made, 2 when the scenario is refused or a file cannot be read or written."#;
 
+/// Prints the same traffic under one change each.
 pub(crate) fn run(options: &WhatIf) -> ExitCode {
     match options.compare() {
         Ok(text) => {
@@ -56,6 +57,7 @@ pub(crate) fn run(options: &WhatIf) -> ExitCode {
 }
 
 impl WhatIf {
+    /// Simulates them all.
     fn compare(&self) -> Result<String, String> {
         let scenario: Scenario = self.input()?.parse().map_err(|error| format!("the scenario is refused: {error}"))?;
         let compared = what_if(&scenario).map_err(|refused| refused.to_string())?;
@@ -70,6 +72,7 @@ impl WhatIf {
         })
     }
 
+    /// The scenario as it was written.
     fn input(&self) -> Result<String, String> {
         let Some(file) = &self.file else {
             let mut json = String::new();
@@ -106,6 +109,7 @@ fn report(compared: &Compared) -> String {
     text + &hanging("", &compared.sentence())
 }
 
+/// The change, as a row is called.
 const fn name(change: Change) -> &'static str {
     match change {
         Change::Today => "today",
@@ -115,6 +119,7 @@ const fn name(change: Change) -> &'static str {
     }
 }
 
+/// A row of the table.
 fn cells(row: &Row) -> [String; 6] {
     let outcome = &row.outcome;
     let success = outcome.success_ratio.unwrap_or(0.0);

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use crate::core::estimate::Usage;
 use crate::core::rule::claim::Claims;
 use crate::core::rule::field::{Fields, Told};
 use crate::core::rule::header::{Axis, Listed, When};
@@ -85,6 +86,10 @@ pub struct Facts {
     pub(crate) any: bool,
     /// The policies it says were violated.
     pub(crate) violated: Listed,
+    /// The tokens it says were used, also of the events before the last.
+    pub(crate) used: Usage,
+    /// The most tokens a request asks for.
+    pub(crate) output_limit: Option<u32>,
 }
 
 impl Facts {

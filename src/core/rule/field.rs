@@ -3,6 +3,7 @@
 use crate::core::rule::claim::Claims;
 use crate::core::rule::header::{Axis, When};
 use crate::core::rule::index::{Lexicon, same};
+use crate::core::signal::TokenKind;
 use std::fmt;
 
 /// A value of a body, lent for the moment of reading.
@@ -53,6 +54,12 @@ pub enum Told {
     ErrorWord(&'static [&'static str]),
     /// The body is an error when `false` stands here.
     ErrorIfFalse,
+    /// The tokens of this side that were used.
+    Used(TokenKind),
+    /// The same, stated apart from the rest of the side.
+    UsedBeside(TokenKind),
+    /// In a request: the most tokens the answer may have.
+    OutputLimit,
     /// A header of the answer, repeated in the body: when an axis resets.
     Reset(Axis, fn(Scalar<'_>) -> Option<When>),
     /// A header of the answer, repeated in the body: whether an axis is used up.
@@ -60,6 +67,13 @@ pub enum Told {
 }
 
 /// A row: a field and what it means.
+///
+/// ```
+/// use forbear::core::rule::field::{Field, Told};
+/// // Where an error's words for people stand.
+/// const TEXT: Field = Field::new("body.error.message", Told::Text);
+/// assert_eq!(TEXT.path, "body.error.message");
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Field {

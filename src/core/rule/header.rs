@@ -87,6 +87,14 @@ pub enum AxisRole {
 }
 
 /// One axis of a provider's limits: what several headers together describe.
+///
+/// ```
+/// use forbear::core::rule::header::Axis;
+/// use forbear::core::signal::{Dimension, QuotaWindow};
+/// use forbear::Scope;
+/// const PROJECT: Axis = Axis::new("project tokens", Dimension::Tokens, QuotaWindow::Minute).at(Scope::Project);
+/// assert_eq!(PROJECT.scope, Some(Scope::Project));
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Axis {
@@ -173,6 +181,10 @@ pub enum Means {
     LaterReset(Axis, fn(&[u8]) -> Option<When>),
     /// Whether an axis is used up, in the provider's own words.
     Spent(Axis, fn(&[u8]) -> Option<bool>),
+    /// A wait that the server insists on: a value that cannot be read says not to retry (`grpc-retry-pushback-ms`).
+    Pushback(fn(&[u8]) -> Option<When>),
+    /// The status of the answer where HTTP's own is that of the transport (`grpc-status`), as HTTP spells it.
+    Status(fn(&[u8]) -> Option<u16>),
     /// A word that rules ask for; the function cuts it out.
     Word(fn(&[u8]) -> &[u8]),
     /// Names the axis that was hit.
@@ -227,6 +239,8 @@ pub struct Headers {
     pub(crate) names: Lexicon<HEADERS>,
     pub(crate) axis_of: [u8; HEADERS],
     pub(crate) axes: [Option<Axis>; AXES],
+    /// Whether a header tells the status.
+    pub(crate) tells_status: bool,
 }
 
 impl fmt::Debug for Headers {
@@ -245,8 +259,13 @@ impl Headers {
     #[must_use]
     pub const fn of(lists: &'static [&'static [Header]]) -> Self {
         const NOTHING: Header = Header::new("", Means::Word(whole));
-        let mut headers =
-            Self { rows: [&NOTHING; HEADERS], names: Lexicon::new(), axis_of: [NO_AXIS; HEADERS], axes: [None; AXES] };
+        let mut headers = Self {
+            rows: [&NOTHING; HEADERS],
+            names: Lexicon::new(),
+            axis_of: [NO_AXIS; HEADERS],
+            axes: [None; AXES],
+            tells_status: false,
+        };
         let (mut list, mut count) = (0, 0);
         while list < lists.len() {
             let mut row = 0;
@@ -254,6 +273,7 @@ impl Headers {
                 let header = &lists[list][row];
                 assert!(count < HEADERS, "a table has at most 96 header rows");
                 headers.rows[count] = header;
+                headers.tells_status |= matches!(header.means, Means::Status(_));
                 headers.names.add(header.name, count);
                 if let Some(axis) = header.axis() {
                     let mut slot = 0;

@@ -30,6 +30,7 @@ pub(crate) struct Judgement {
 /// Not implemented, version not supported: the same request meets the same answer for ever.
 const NEVER_PASSES: [u16; 2] = [501, 505];
 
+/// The opinions heard so far.
 struct State {
     limit: Opinion,
     retry: Option<bool>,
@@ -127,6 +128,7 @@ fn hear_of_status(table: &Table, status: u16, state: &mut State) {
 }
 
 impl State {
+    /// Hears a rule that holds: on what it has an opinion, it replaces the one before.
     fn hear(&mut self, rule: &Rule) {
         if rule.limit != Opinion::NoOpinion {
             self.limit = rule.limit;
@@ -138,6 +140,7 @@ impl State {
     }
 }
 
+/// Whether an answer shows what a rule asks for beside status, words and phrases.
 fn shows(shown: Shown, table: &Table, seen: &Seen) -> bool {
     match shown {
         Shown::Exhausted => seen.exhausted(table.headers).next().is_some(),
@@ -173,6 +176,7 @@ fn name_the_limit(table: &Table, seen: &Seen, facts: &Facts, told: &Summary) -> 
     }
 }
 
+/// What names in a text amount to. Several that differ are a limit nobody can tell.
 fn opinion(named: Named) -> Option<Opinion> {
     match named {
         Named::Nothing => None,
@@ -200,6 +204,8 @@ fn level_of_exhausted(table: &Table, seen: &Seen, (class, kind): Limit) -> Optio
 
 type Limit = (LimitClass, Option<TokenKind>);
 
+/// Of two limits that are used up the one that holds a caller longer: a day before a minute. Two sides of the tokens are the
+/// total, the total beside one side is that side; limits of different kinds are one nobody can tell.
 fn longer_lived(a: Limit, b: Limit) -> Limit {
     match (a, b) {
         (a, b) if a == b => a,

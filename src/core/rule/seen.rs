@@ -22,6 +22,7 @@ pub(crate) enum Amount {
 }
 
 impl Amount {
+    /// Takes a value in; two that differ are no value.
     fn read(&mut self, value: Option<u64>) {
         *self = match (*self, value) {
             (Self::Absent, Some(value)) => Self::Of(value),
@@ -31,6 +32,7 @@ impl Amount {
         };
     }
 
+    /// The value, if there is exactly one.
     fn known(self) -> Option<u64> {
         match self {
             Self::Of(value) => Some(value),
@@ -75,6 +77,7 @@ pub(crate) struct Seen<'m> {
     pub(crate) words: (RuleSet, RuleSet),
     listed: Option<Listed>,
     pub(crate) stream: bool,
+    pub(crate) status: Option<u16>,
 }
 
 /// A value that is read when somebody asks: a date costs more than all the rest.
@@ -146,6 +149,11 @@ impl<'m> Seen<'m> {
             // Of several lines the first that can be read counts.
             Means::Date(read) if self.date().is_none() => self.date = Some(Late { value, read }),
             Means::Verdict(read) if asked.is_some() => self.verdict = self.verdict.and(read(value)),
+            Means::Pushback(read) if asked.is_some() => match read(value) {
+                Some(when) => latest(&mut self.wait, Some(when), row, headers),
+                None => self.verdict = self.verdict.and(Some(false)),
+            },
+            Means::Status(read) => self.status = self.status.or(read(value)),
             Means::Word(cut) => {
                 if let Some(asked) = asked {
                     let (table, user) = asked.word(cut(value));

@@ -36,6 +36,14 @@ pub enum Opinion {
 pub const INSIDE_A_SUCCESS: u16 = 200;
 
 /// A row: what must be shown, all of it, and what follows.
+///
+/// ```
+/// use forbear::core::rule::verdict::Rule;
+/// use forbear::{LimitClass, Scope};
+/// // A 429 whose text speaks of the account is the account's limit, on requests.
+/// const RULE: Rule = Rule::phrase(&["this account"]).on(&[429]).limit(LimitClass::RequestRate).scope(Scope::Org);
+/// assert_eq!(RULE.statuses, [429]);
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Rule {
@@ -88,6 +96,8 @@ impl Rule {
     }
 
     /// The same, asked only where nothing else told the limit.
+    ///
+    /// For a provider's last resort: "resource exhausted" without any other sign is overload with one, an unknown limit with another.
     #[must_use]
     pub const fn otherwise(mut self) -> Self {
         self.otherwise = true;
@@ -134,6 +144,9 @@ impl Rule {
     }
 
     /// Then it is a limit; texts and headers tell which.
+    ///
+    /// For answers that are a throttle under a status that is none by itself: a 200, a 400, a 403. Texts, fields and exhausted axes
+    /// are then asked which limit it was.
     #[must_use]
     pub const fn some_limit(mut self) -> Self {
         self.limit = Opinion::SomeLimit;
@@ -155,6 +168,8 @@ impl Rule {
     }
 
     /// Then it belongs to this level.
+    ///
+    /// Decides which level of a pool's path is shut. Where no rule and no header names one, the caller's own pool is.
     #[must_use]
     pub const fn scope(mut self, scope: Scope) -> Self {
         self.scope = Some(scope);
@@ -171,6 +186,16 @@ const PHRASES: usize = 96;
 pub(crate) type RuleSet = u64;
 
 /// The rules of a table, with an index of their words and phrases, built when the program is compiled.
+///
+/// Made in a `const`, so that a table with more than fits is an error of compilation.
+///
+/// ```
+/// use forbear::core::rule::verdict::{Rule, Rules};
+/// use forbear::LimitClass;
+/// const COMMON: &[Rule] = &[Rule::status(&[529]).limit(LimitClass::Overload)];
+/// const RULES: &Rules = &Rules::of(&[COMMON, &[Rule::word(&["paused"]).on(&[403]).limit(LimitClass::Spend)]]);
+/// assert_eq!(format!("{RULES:?}").matches("Rule {").count(), 2);
+/// ```
 pub struct Rules {
     pub(crate) rows: [&'static Rule; RULES],
     pub(crate) count: usize,

@@ -46,6 +46,7 @@ fn longest(delays: impl Iterator<Item = StatedDelay>) -> Option<StatedDelay> {
     delays.reduce(|longest, next| if next.delay > longest.delay { next } else { longest })
 }
 
+/// The waits that stand in sentences, in the order of the texts.
 fn prose<'a>(table: &'a Table, facts: &'a Facts) -> impl Iterator<Item = (When, &'static str)> + 'a {
     facts.iter().filter_map(|entry| match entry.fact {
         Fact::Prose(prose) => {
@@ -69,6 +70,7 @@ fn describes_a_day(table: &Table, seen: &Seen, kind: Option<TokenKind>) -> bool 
             .any(|quota| quota.reset.is_some() && quota.class.is_some_and(|class| is_that_day(class, quota.token_kind)))
 }
 
+/// The reset of what is used up: where several are, the latest, since a call needs all of them.
 fn reset_of_exhausted(
     table: &Table,
     seen: &Seen,
@@ -98,6 +100,7 @@ fn is_named(axis: &Axis, judgement: &Judgement) -> bool {
     judgement.named && axis.class == judgement.class && axis.class != LimitClass::Unknown && same_side
 }
 
+/// The latest reset of what the `RateLimit` fields say is used up; `own_header`: of those fields that have a header of their own.
 fn listed(seen: &Seen, own_header: bool, now: &dyn Fn() -> WallTime) -> Option<StatedDelay> {
     longest(
         seen.listed_exhausted()

@@ -118,6 +118,7 @@ fn findings(layer: &RetryLayer, check: &Check) -> Vec<Finding> {
     found.into_iter().flatten().collect()
 }
 
+/// No attempt can come after a whole window: a call throttled when it has just begun cannot succeed.
 fn outlives(check: &Check) -> Option<Finding> {
     let (latest, window) = (check.reach.latest_request, check.window);
     (latest < window && check.deadline > window).then(|| Finding {
@@ -134,6 +135,7 @@ fn outlives(check: &Check) -> Option<Finding> {
     })
 }
 
+/// More calls give up before the window resets than suggested numbers would lose.
 fn gives_up(check: &Check) -> Option<Finding> {
     let (chance, suggestion) = (check.gives_up(), &check.suggestion);
     let needlessly = chance - (1.0 - suggestion.reach.coverage);
@@ -146,6 +148,7 @@ fn gives_up(check: &Check) -> Option<Finding> {
     })
 }
 
+/// The deadline ends most of the throttled calls before the window resets: no numbers help, only more time.
 fn doomed(check: &Check) -> Option<Finding> {
     (!check.suggestion.retries()).then(|| Finding {
         kind: FindingKind::DeadlineBeforeReset,
@@ -160,6 +163,7 @@ fn doomed(check: &Check) -> Option<Finding> {
     })
 }
 
+/// Far more requests of a throttled call are refused than a base of a tenth of the window costs.
 fn wastes(check: &Check) -> Option<Finding> {
     let wasted = check.reach.wasted;
     let enough = (1.5 * check.suggestion.reach.wasted).max(FEW);
@@ -172,6 +176,7 @@ fn wastes(check: &Check) -> Option<Finding> {
     })
 }
 
+/// A layer below retries as well: the requests of one call multiply.
 fn multiplies(layer: &RetryLayer, check: &Check) -> Option<Finding> {
     let below = layer.below.as_ref().map_or(1, |below| below.requests());
     (below > 1).then(|| Finding {
@@ -186,6 +191,7 @@ fn multiplies(layer: &RetryLayer, check: &Check) -> Option<Finding> {
     })
 }
 
+/// A call can take longer than its caller waits.
 fn outlasts(check: &Check) -> Option<Finding> {
     let longest = check.longest_call.filter(|longest| *longest > check.deadline)?;
     Some(Finding {
@@ -204,6 +210,7 @@ fn outlasts(check: &Check) -> Option<Finding> {
     })
 }
 
+/// Callers that were throttled together come back together.
 fn synchronised(check: &Check) -> Option<Finding> {
     (check.together > 0.5).then(|| Finding {
         kind: FindingKind::Synchronised,
@@ -217,6 +224,7 @@ fn synchronised(check: &Check) -> Option<Finding> {
     })
 }
 
+/// What the layer does with a wait that is stated: it should be heeded, and never be cut short.
 fn stated_waits(layer: &RetryLayer, check: &Check) -> Option<Finding> {
     let (kind, cap) = match layer.stated_waits {
         StatedWaits::Unknown => return None,

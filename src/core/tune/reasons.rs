@@ -38,27 +38,32 @@ impl Suggestion {
         reasons
     }
 
+    /// Why the base is what it is: a tenth of the window, or bounded by the deadline.
     fn why_base(&self) -> &'static str {
-        match (self.deadline / 15 < self.window / 10, self.states_delay) {
-            (false, false) => "a tenth of the window",
-            (false, true) => "a tenth of the window; as jitter on top of a stated wait, too",
-            (true, false) => "a fifteenth of the deadline: a tenth of the window would be too long for it",
-            (true, true) => "a fifteenth of the deadline; as jitter on top of a stated wait, too",
+        let tenth = self.window / 10 <= self.deadline / if self.states_delay { 30 } else { 15 };
+        match (tenth, self.states_delay) {
+            (true, false) => "a tenth of the window",
+            (true, true) => "a tenth of the window; the jitter on top of a stated wait, too",
+            (false, false) => "a fifteenth of the deadline: a tenth of the window would be too long for it",
+            (false, true) => "a thirtieth of the deadline: the jitter on top of a stated wait",
         }
     }
 
+    /// Why the cap is what it is.
     fn why_cap(&self) -> &'static str {
-        if self.cap == self.base {
-            "the base: there is no room for longer waits"
-        } else if self.deadline / 8 < self.window {
-            "an eighth of the deadline"
-        } else if self.deadline / 40 > self.window {
-            "more than a window, so that the attempts last for the deadline"
-        } else {
-            "the window"
+        let share = self.deadline / if self.states_delay { 16 } else { 8 };
+        match (self.cap == self.base, share < self.window, self.states_delay) {
+            (true, _, _) => "the base: there is no room for longer waits",
+            (false, true, false) => "an eighth of the deadline",
+            (false, true, true) => "a sixteenth of the deadline",
+            (false, false, _) if self.cap > self.window => {
+                "more than a window, so that the attempts last for the deadline"
+            }
+            (false, false, _) => "the window",
         }
     }
 
+    /// Why there are so many attempts, with the sum of their waits.
     fn why_attempts(&self) -> String {
         let (window, deadline) = (HumanDuration(self.window), HumanDuration(self.deadline));
         let percent = self.best_coverage() * 100.0;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use time::OffsetDateTime;
 use time::format_description::well_known::{Rfc2822, Rfc3339};
 
+use super::rpc::retry_info;
 use crate::core::moment::WallTime;
 use crate::emulator::limits::whole_seconds;
 
@@ -21,6 +22,7 @@ pub(super) fn written(form: &str, wait: Duration, wall: WallTime) -> Option<Stri
         "rfc3339" => rfc3339(whole_seconds(end)),
         "epoch_s" => whole_seconds(end).as_secs().to_string(),
         "epoch_ms" => millis(end).to_string(),
+        "rpc" => retry_info(Duration::from_millis(u64::try_from(millis(wait)).unwrap_or(u64::MAX))),
         _ => return None,
     })
 }

@@ -5,6 +5,7 @@
 
 mod forms;
 mod plain;
+mod rpc;
 mod template;
 mod untold;
 

@@ -9,6 +9,17 @@ use crate::provider::headers::number::{Decimal, decimal, leading_decimal, trim};
 
 /// `Retry-After` (RFC 9110 section 10.2.3): seconds, which providers also send with a fraction, or an HTTP date. Of a
 /// list the largest member that can be read counts.
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::core::moment::WallTime;
+/// use forbear::provider::headers::duration::retry_after;
+/// let read = |value: &[u8]| Some(retry_after(value)?.from(WallTime::default));
+/// assert_eq!(read(b"120"), Some(Duration::from_secs(120)));
+/// assert_eq!(read(b"0.5"), Some(Duration::from_millis(500)));
+/// assert_eq!(read(b"Thu, 01 Jan 1970 00:01:00 GMT"), Some(Duration::from_secs(60)));
+/// assert_eq!(read(b"soon"), None, "unreadable is not now");
+/// ```
 #[must_use]
 pub fn retry_after(value: &[u8]) -> Option<When> {
     latest_of(value, |member| {
@@ -17,6 +28,14 @@ pub fn retry_after(value: &[u8]) -> Option<When> {
 }
 
 /// `retry-after-ms`: milliseconds, and no date. Of a list the largest member that can be read counts.
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::core::moment::WallTime;
+/// use forbear::provider::headers::duration::retry_after_ms;
+/// let wait = retry_after_ms(b"1500").expect("a number").from(WallTime::default);
+/// assert_eq!(wait, Duration::from_millis(1_500));
+/// ```
 #[must_use]
 pub fn retry_after_ms(value: &[u8]) -> Option<When> {
     let members = value.split(|&byte| byte == b',').filter_map(decimal);
@@ -25,6 +44,16 @@ pub fn retry_after_ms(value: &[u8]) -> Option<When> {
 
 /// A reset: a Go duration, a bare number ([`by_magnitude`]), RFC 3339 or an HTTP date. Of a list the latest that can be
 /// read counts.
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::core::moment::WallTime;
+/// use forbear::provider::headers::duration::reset;
+/// let read = |value: &[u8]| Some(reset(value)?.from(WallTime::default));
+/// assert_eq!(read(b"6m0s"), Some(Duration::from_secs(360)));
+/// assert_eq!(read(b"7.66"), Some(Duration::from_millis(7_660)));
+/// assert_eq!(read(b"1970-01-01T00:00:30Z"), Some(Duration::from_secs(30)));
+/// ```
 #[must_use]
 pub fn reset(value: &[u8]) -> Option<When> {
     latest_of(value, |member| {
@@ -39,6 +68,16 @@ pub fn reset(value: &[u8]) -> Option<When> {
 
 /// A bare number: from 10^12 on milliseconds since the epoch, from 10^9 on seconds since the epoch, else seconds from
 /// now. No window is 31 years long.
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::core::moment::WallTime;
+/// use forbear::provider::headers::duration::by_magnitude;
+/// let now = || WallTime::since_epoch(Duration::from_secs(1_800_000_000));
+/// assert_eq!(by_magnitude(b"30").unwrap().from(now), Duration::from_secs(30));
+/// assert_eq!(by_magnitude(b"1800000030").unwrap().from(now), Duration::from_secs(30));
+/// assert_eq!(by_magnitude(b"1800000030000").unwrap().from(now), Duration::from_secs(30));
+/// ```
 #[must_use]
 pub fn by_magnitude(value: &[u8]) -> Option<When> {
     decimal(value).map(of_magnitude)
@@ -56,7 +95,16 @@ fn of_magnitude(number: Decimal) -> When {
     }
 }
 
-/// A Go duration: numbers with units, `1h2m3.5s`, `20ms`, `850µs`; also `d`. At most [`LONGEST`](crate::core::rule::header::LONGEST).
+/// A Go duration: numbers with units, `1h2m3.5s`, `20ms`, `850µs`; also `d`. At most
+/// [`LONGEST`](crate::core::rule::header::LONGEST).
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::provider::headers::duration::go_duration;
+/// assert_eq!(go_duration(b"1h2m3.5s"), Some(Duration::from_millis(3_723_500)));
+/// assert_eq!(go_duration(b"20ms"), Some(Duration::from_millis(20)));
+/// assert_eq!(go_duration(b"3 s"), None, "read whole or not at all");
+/// ```
 #[must_use]
 pub fn go_duration(value: &[u8]) -> Option<Duration> {
     go_nanos(value).map(Duration::from_nanos)

@@ -14,6 +14,16 @@ const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Frid
 
 /// An HTTP date (RFC 9110 section 5.6.7): IMF-fixdate, RFC 850 or asctime. A wrong day of the week is forgiven: it says
 /// nothing that the date does not.
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::core::moment::WallTime;
+/// use forbear::provider::headers::instant::http_date;
+/// let minute = Some(WallTime::since_epoch(Duration::from_secs(60)));
+/// assert_eq!(http_date(b"Thu, 01 Jan 1970 00:01:00 GMT"), minute);
+/// assert_eq!(http_date(b"Thursday, 01-Jan-70 00:01:00 GMT"), minute);
+/// assert_eq!(http_date(b"Thu Jan  1 00:01:00 1970"), minute);
+/// ```
 #[must_use]
 pub fn http_date(value: &[u8]) -> Option<WallTime> {
     let value = trim(value);
@@ -50,6 +60,15 @@ pub fn is_weekday(word: &[u8]) -> bool {
 }
 
 /// An instant of RFC 3339, with its zone; before 1970 it is the epoch.
+///
+/// ```
+/// use std::time::Duration;
+/// use forbear::core::moment::WallTime;
+/// use forbear::provider::headers::instant::rfc3339;
+/// let minute = Some(WallTime::since_epoch(Duration::from_secs(60)));
+/// assert_eq!(rfc3339(b"1970-01-01T00:01:00Z"), minute);
+/// assert_eq!(rfc3339(b"1970-01-01T01:01:00+01:00"), minute);
+/// ```
 #[must_use]
 pub fn rfc3339(value: &[u8]) -> Option<WallTime> {
     let value = trim(value);

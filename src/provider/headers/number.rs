@@ -57,6 +57,13 @@ impl Decimal {
 }
 
 /// Reads `1*DIGIT [ "." 1*DIGIT ]` from the start of `value`; gives the number and what follows it.
+///
+/// ```
+/// use forbear::provider::headers::number::leading_decimal;
+/// let (number, rest) = leading_decimal(b"2.5s").expect("it begins with a number");
+/// assert_eq!((number.whole, number.nanos, rest), (2, 500_000_000, &b"s"[..]));
+/// assert!(leading_decimal(b"-1").is_none(), "no sign");
+/// ```
 #[must_use]
 pub fn leading_decimal(value: &[u8]) -> Option<(Decimal, &[u8])> {
     let (mut whole, mut digits) = (0u64, 0);
@@ -99,6 +106,12 @@ pub fn leading_decimal(value: &[u8]) -> Option<(Decimal, &[u8])> {
 }
 
 /// Reads `1*DIGIT [ "." 1*DIGIT ]` and nothing else.
+///
+/// ```
+/// use forbear::provider::headers::number::decimal;
+/// assert_eq!(decimal(b" 20 ").map(|number| number.whole), Some(20));
+/// assert!(decimal(b"2e3").is_none() && decimal(b"20s").is_none());
+/// ```
 #[must_use]
 #[inline]
 pub fn decimal(value: &[u8]) -> Option<Decimal> {
@@ -129,12 +142,23 @@ fn few_digits(value: &[u8]) -> Option<u64> {
 }
 
 /// A count: a decimal number, rounded up, so that only zero is zero.
+///
+/// ```
+/// use forbear::provider::headers::number::amount;
+/// assert_eq!((amount(b"149984"), amount(b"0.2"), amount(b"0")), (Some(149_984), Some(1), Some(0)));
+/// assert_eq!(amount(b"-1"), None, "some providers' word for unknown");
+/// ```
 #[must_use]
 pub fn amount(value: &[u8]) -> Option<u64> {
     decimal(value).map(|number| number.whole.saturating_add(u64::from(number.nanos > 0)))
 }
 
 /// Whether a percentage is 100 or more.
+///
+/// ```
+/// use forbear::provider::headers::number::used_up;
+/// assert_eq!((used_up(b"99.9"), used_up(b"100"), used_up(b"?")), (Some(false), Some(true), None));
+/// ```
 #[must_use]
 pub fn used_up(value: &[u8]) -> Option<bool> {
     decimal(value).map(|percent| percent.whole >= 100)
@@ -147,6 +171,13 @@ pub fn rejected(value: &[u8]) -> Option<bool> {
 }
 
 /// `true` or `false`, upper and lower case alike.
+///
+/// The form of `x-should-retry`, by which some providers' own clients are told what to do.
+///
+/// ```
+/// use forbear::provider::headers::number::verdict;
+/// assert_eq!((verdict(b"true"), verdict(b"False"), verdict(b"maybe")), (Some(true), Some(false), None));
+/// ```
 #[must_use]
 pub fn verdict(value: &[u8]) -> Option<bool> {
     let value = trim(value);
@@ -160,6 +191,12 @@ pub fn verdict(value: &[u8]) -> Option<bool> {
 }
 
 /// Whether a `content-type` announces a stream of events.
+///
+/// ```
+/// use forbear::provider::headers::number::stream;
+/// assert_eq!(stream(b"text/event-stream; charset=utf-8"), Some(true));
+/// assert_ne!(stream(b"application/json"), Some(true));
+/// ```
 #[must_use]
 pub fn stream(value: &[u8]) -> Option<bool> {
     let kind = trim(value.split(|&byte| byte == b';').next().unwrap_or(value));
@@ -174,6 +211,11 @@ pub fn word(value: &[u8]) -> &[u8] {
 }
 
 /// The value up to the first colon.
+///
+/// ```
+/// use forbear::provider::headers::number::before_colon;
+/// assert_eq!(before_colon(b"ThrottlingException:http://internal.amazon.com/coral/"), b"ThrottlingException");
+/// ```
 #[must_use]
 pub fn before_colon(value: &[u8]) -> &[u8] {
     trim(value.split(|&byte| byte == b':').next().unwrap_or(value))

@@ -23,8 +23,7 @@ impl WaitReader {
         let Term::Lead(lead) = term else { return None };
         let leads = matches!(
             (before, lead),
-            ([Term::Lead(Lead::Try), Term::Lead(Lead::Again)], Lead::In)
-                | ([_, Term::Lead(Lead::Retry | Lead::Reset)], Lead::In)
+            ([Term::Lead(Lead::Try), Term::Lead(Lead::Again)] | [_, Term::Lead(Lead::Retry | Lead::Reset)], Lead::In)
                 | ([_, Term::Lead(Lead::Please)], Lead::Wait)
         );
         if leads { stated(&text[word.end..]) } else { None }

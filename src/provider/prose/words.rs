@@ -87,6 +87,8 @@ static BYTES: [Byte; 256] = {
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = ONES << 7;
+/// The bit that tells small letters from capitals.
+const CASE: u64 = ONES << 5;
 
 /// Which of eight bytes are letters: the high bit of each.
 struct Letters {
@@ -97,11 +99,11 @@ struct Letters {
 impl Letters {
     #[inline]
     const fn among(eight: u64) -> Self {
-        let as_lower = (eight | (ONES * 0x20)) & !HIGH;
+        let as_lower = (eight | CASE) & !HIGH;
         let from_a = as_lower + ONES * (0x80 - b'a' as u64);
         let past_z = as_lower + ONES * (0x7f - b'z' as u64);
         let letters = from_a & !past_z & !eight & HIGH;
-        // The bit that tells small letters from capitals, moved to the top.
+        // The bit of the case, moved to the top.
         let small = eight << 2;
         Self { lower: letters & small, upper: letters & !small }
     }
@@ -144,7 +146,7 @@ impl<'a> Words<'a> {
             let end = !(lower | upper) & HIGH | camel;
             let length = end.trailing_zeros() as usize / 8;
             if at - start < LONGEST {
-                let letters = (eight | (ONES * 0x20)) & !(u64::MAX.checked_shl(8 * length as u32).unwrap_or(0));
+                let letters = (eight | CASE) & !(u64::MAX.checked_shl(8 * length as u32).unwrap_or(0));
                 packed |= u128::from(letters) << (8 * (at - start));
             }
             at += length;

@@ -1,10 +1,12 @@
 //! What a failed attempt means, and what follows.
 
 use crate::core::decide::{Decision, GiveUp};
+use crate::core::estimate::Estimate;
 use crate::core::gate::Pass;
 use crate::core::moment::Moment;
 use crate::core::observation::Observation;
 use crate::core::signal::Signal;
+use crate::gate::Permit;
 use crate::run::going::Going;
 use crate::run::seen::Seen;
 use crate::run::spans::CallSpans;
@@ -18,8 +20,15 @@ impl<'a> Going<'a> {
 
     /// Whether an observation is a failure; then it is noted. Takes it by value, so that one that need not be read need
     /// not be in memory.
-    pub(in crate::run) fn reads_failure(&mut self, observation: Observation<'_>) -> bool {
-        let signal = self.read(&observation);
+    pub(in crate::run) fn reads_failure(&mut self, observation: Observation<'_>, estimate: &Option<Estimate>) -> bool {
+        if observation.is_bare() {
+            return self.note_if_failed(self.read(&observation));
+        }
+        let (signal, used) = self.shared().read_all(&observation);
+        if !used.is_empty() {
+            let takes = self.progress.is_some() && self.permit.as_ref().is_some_and(Permit::is_let_in);
+            self.shared().settle(*estimate, takes, used);
+        }
         self.note_if_failed(signal)
     }
 

@@ -81,6 +81,8 @@ impl Going<'_> {
         self.progress.as_ref().map_or_else(at_once, |progress| progress.core.attempts())
     }
 
+    /// Tells how the attempt under way ended: closes its span, and hands one event to the sink. A nested call tells the span only: the
+    /// attempt around it is the one that counts.
     fn tell_attempt(&mut self, now: Moment, began: Moment, outcome: AttemptOutcome, signal: Option<&Signal>) {
         if let Some(signal) = signal {
             let whose = self.whose();
@@ -102,6 +104,7 @@ impl Going<'_> {
         });
     }
 
+    /// Tells how the call ended, once: whatever happens after it is not told any more.
     fn tell_end(&mut self, now: Moment, outcome: CallOutcome, class: LimitClass, delay_source: DelaySource) {
         let attempts = self.attempts();
         self.step = Step::Ended;

@@ -31,6 +31,7 @@ impl<'a> Going<'a> {
         Turn::new(&self.shared().node, arrived, deadline, self.may_wait, self.is_first()).estimated(*estimate)
     }
 
+    /// Takes what the turn brought: a permit, with the wait that may name the next attempt's delay source, or a refusal.
     fn took_turn(&mut self, turn: Result<Permit<'a>, Refused>) -> Result<(), GiveUp> {
         let (shared, policy, arrived) = (self.shared(), self.policy, self.began());
         self.step = Step::Attempting;

@@ -48,6 +48,17 @@ pub enum Target {
         /// The largest ratio that passes.
         at_most: f64,
     },
+    /// What a row takes more than the row `beyond`, at most this many times what `floor` takes more than `bare`.
+    Added {
+        /// The same without what is measured.
+        beyond: &'static str,
+        /// What is measured, done by hand.
+        floor: &'static str,
+        /// The same without it.
+        bare: &'static str,
+        /// The largest ratio that passes.
+        at_most: f64,
+    },
     /// No heap allocation.
     NoAllocation,
     /// At most this many heap allocations a call, once warm.

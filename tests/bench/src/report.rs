@@ -41,6 +41,13 @@ impl Report {
                 let ratio = ratio(row, self.named(than));
                 (ratio <= at_most, format!("{ratio:.2} x {than} (at most {at_most:.2})"))
             }
+            Target::Added { beyond, floor, bare, at_most } => {
+                let [beyond, hand, bare] = [beyond, floor, bare].map(|name| &self.named(name).nanos);
+                let ours = row.nanos.iter().zip(beyond).map(|(with, without)| with - without);
+                let by_hand = hand.iter().zip(bare).map(|(with, without)| with - without);
+                let ratio = median(ours.zip(by_hand).map(|(ours, by_hand)| ours / by_hand));
+                (ratio <= at_most, format!("adds {ratio:.2} x {floor} (at most {at_most:.2})"))
+            }
             Target::NoAllocation => (row.allocations == 0.0, "no allocation".to_owned()),
             Target::Allocations { at_most } => (row.allocations <= at_most, format!("at most {at_most} allocations")),
             Target::FutureSize { than, at_most } => {
@@ -121,6 +128,18 @@ mod tests {
     fn a_ratio_is_taken_within_rounds_and_its_median_counts() {
         assert!(report(Target::Time { than: "peer", at_most: 1.2 }).passed());
         assert!(!report(Target::Time { than: "peer", at_most: 1.19 }).passed());
+    }
+
+    #[test]
+    fn what_is_added_is_held_against_what_the_hand_adds() {
+        let nanos = |nanos: f64| row(&[nanos; 3], 0.0, 100, &[]);
+        let passes = |at_most| {
+            let target = Target::Added { beyond: "ours, bare", floor: "hand", bare: "hand, bare", at_most };
+            let rows = [("hand, bare", nanos(2.0)), ("hand", nanos(12.0)), ("ours, bare", nanos(30.0))];
+            let ours = ("ours", row(&[45.0; 3], 0.0, 100, &[target]));
+            Report { title: "a topic", rows: rows.into_iter().chain([ours]).collect() }.passed()
+        };
+        assert!(passes(1.5) && !passes(1.49));
     }
 
     #[test]

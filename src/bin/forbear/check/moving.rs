@@ -21,6 +21,7 @@ struct Moving<'t> {
 }
 
 impl<'t> Moving<'t> {
+    /// What changes between two providers.
     fn between(from: &'t Table, to: &'t Table) -> Self {
         let mut quotas: BTreeMap<String, [Vec<&'static str>; 2]> = BTreeMap::new();
         for (side, table) in [from, to].into_iter().enumerate() {
@@ -79,6 +80,7 @@ fn meaning(means: Means) -> String {
     }
 }
 
+/// Header, body, or neither where nothing is promised.
 fn place(part: Option<Part>) -> String {
     part.map_or_else(|| "not reliably".to_owned(), |part| part.to_string())
 }

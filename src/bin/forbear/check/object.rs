@@ -16,6 +16,7 @@ pub(super) fn of(tables: Option<&(Table, Table)>, layer: Option<&Layer>) -> Valu
     object
 }
 
+/// A checked layer as JSON.
 fn checked(layer: &Layer) -> Value {
     let (check, reach) = (&layer.checked, &layer.checked.reach);
     json!({
@@ -37,6 +38,7 @@ fn checked(layer: &Layer) -> Value {
     })
 }
 
+/// Its numbers as JSON: seconds, and factors.
 fn numbers(layer: &RetryLayer) -> Value {
     json!({
         "base_s": layer.base.as_secs_f64(),
@@ -54,6 +56,7 @@ fn numbers(layer: &RetryLayer) -> Value {
     })
 }
 
+/// A finding as JSON.
 fn finding(finding: &Finding) -> Value {
     json!({
         "finding": finding.kind.as_str(),

@@ -49,6 +49,7 @@ fn numbers(layer: &RetryLayer) -> String {
     }
 }
 
+/// How the waits are drawn, in words.
 fn jitter(jitter: Jitter) -> String {
     match jitter {
         Jitter::FULL => "full".to_owned(),
@@ -114,6 +115,7 @@ fn facts(layer: &Layer) -> Vec<[String; 3]> {
     facts
 }
 
+/// A finding as a paragraph: how bad, what it is, what to set.
 fn finding(finding: &Finding) -> String {
     let head = format!("{:<8} {}", finding.severity, finding.kind);
     format!("{head}\n{}{}", hanging("  ", &finding.what), hanging("  -> ", &finding.fix))

@@ -17,6 +17,7 @@ pub(super) struct Case {
 }
 
 impl Case {
+    /// What the answer means to this provider, at its time.
     pub(super) fn read(&self, table: &Table, now: WallTime) -> Reading {
         let observation = Observation::status(self.status).headers(&self.headers);
         match &self.body {

@@ -19,6 +19,7 @@ pub(super) fn answer(line: &[u8], now: WallTime) -> Result<String, String> {
     read(&fields, &id, now).map_err(|error| object::of_error(&id, &error))
 }
 
+/// One line's answer, read and written as one JSON line.
 fn read(fields: &Fields, id: &Value, now: WallTime) -> Result<String, String> {
     let provider = fields.get("provider").and_then(Value::as_str).ok_or("`provider` should be a string")?;
     let table = table(provider)?;
@@ -66,6 +67,7 @@ impl<'de> Deserialize<'de> for Fields {
     }
 }
 
+/// Takes the fields of a line in whatever order they come.
 struct FieldsVisitor;
 
 impl<'de> Visitor<'de> for FieldsVisitor {
@@ -97,6 +99,7 @@ impl<'de> Deserialize<'de> for Pairs {
     }
 }
 
+/// Takes headers in, each value a string or an array of strings.
 struct PairsVisitor;
 
 impl<'de> Visitor<'de> for PairsVisitor {

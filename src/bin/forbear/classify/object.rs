@@ -49,6 +49,7 @@ pub(super) fn of_reading(table: &Table, reading: &Reading) -> String {
     text + ",\"quotas\":[" + &quotas.join(",") + "]}"
 }
 
+/// What an answer says of the limit that was hit.
 fn limit(signal: &Signal) -> [(&'static str, Value); 6] {
     [
         ("limit_class", signal.class.as_str().into()),
@@ -60,6 +61,7 @@ fn limit(signal: &Signal) -> [(&'static str, Value); 6] {
     ]
 }
 
+/// The fields as one JSON object, in their order.
 fn write(fields: &[(&str, Value)]) -> String {
     let members: Vec<String> = fields.iter().map(|(key, value)| format!("\"{key}\":{value}")).collect();
     format!("{{{}}}", members.join(","))

@@ -53,6 +53,7 @@ fn meaning(signal: &Signal) -> &'static str {
     }
 }
 
+/// The limit in words.
 fn class(signal: &Signal) -> String {
     match signal.token_kind {
         Some(TokenKind::Total) => format!("{}, tokens of both sides", signal.class),
@@ -85,6 +86,7 @@ pub(super) fn advice(signal: &Signal) -> String {
     }
 }
 
+/// Which pools the throttle would shut.
 fn shuts(table: &Table, signal: &Signal) -> String {
     let pool = signal.scope.map_or_else(
         || "the caller's own pool".to_owned(),
@@ -98,10 +100,12 @@ fn shuts(table: &Table, signal: &Signal) -> String {
     }
 }
 
+/// That a limit shuts what is below its level, where there is anything below it.
 fn with_those_below(table: &Table, scope: Scope) -> &'static str {
     if table.scopes.last() == Some(&scope) { "" } else { ", and all below it" }
 }
 
+/// A level in words.
 const fn level(scope: Scope) -> &'static str {
     match scope {
         Scope::Org => "organisation",
@@ -114,6 +118,7 @@ const fn level(scope: Scope) -> &'static str {
     }
 }
 
+/// What the answer says of quotas, a line each.
 fn quotas(quotas: &Quotas) -> String {
     if quotas.is_empty() {
         return String::new();

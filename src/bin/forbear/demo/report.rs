@@ -4,9 +4,10 @@ use forbear::core::decide::DelaySource;
 use forbear::core::signal::LimitClass;
 use forbear::event::catalogue::Metric;
 
-use super::advice::{Conclusion, percent};
-use super::evidence::Evidence;
+use forbear::diagnose::{Cause, Verdict};
+
 use super::scrape::Scrape;
+use crate::text::{hanging, percent};
 
 const HEADINGS: [&str; 8] =
     ["service", "calls", "success", "attempts/call", "throttled", "delays", "quota used (peak)", "conclusion"];
@@ -24,9 +25,6 @@ const READ: [Metric; 9] = [
     Metric::GateInfo,
 ];
 
-/// Where lines of prose end.
-const WIDEST: usize = 110;
-
 /// One service's line, and why.
 pub(crate) struct Row {
     /// One for each of [`HEADINGS`].
@@ -36,35 +34,38 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// The line of a service. `quota_used` is the share of its limit that was used on average, and in the busiest minute.
-    pub(crate) fn of(
-        name: &str,
-        seen: &Evidence,
-        scrape: &Scrape,
-        quota_used: [f64; 2],
-        concluded: Conclusion,
-    ) -> Self {
-        let [mean, peak] = quota_used.map(|share| percent(share, 1.0));
+    /// The line of a service.
+    pub(crate) fn of(verdict: &Verdict, name: &str, scrape: &Scrape) -> Self {
+        let seen = &verdict.evidence;
+        let used = seen.loads.first().map(|load| format!("{} ({})", percent(load.used), percent(load.used_at_most)));
+        let healthy = verdict.cause == Cause::Healthy;
         let cells = [
             name.to_owned(),
             format!("{:.0}", seen.calls),
-            percent(seen.succeeded, seen.succeeded + seen.failed),
-            format!("{:.2}", seen.attempts_per_call()),
-            throttled(name, seen, scrape),
+            percent(seen.objective.success()),
+            format!("{:.2}", seen.objective.attempts_per_call),
+            throttled(name, scrape),
             delays(name, scrape),
-            format!("{mean} ({peak})"),
-            concluded.change,
+            used.unwrap_or_default(),
+            if healthy { verdict.cause.to_string() } else { verdict.change.clone() },
         ];
-        Self { cells, why: concluded.why }
+        Self { cells, why: why(verdict) }
     }
 }
 
+/// The sentence, and the numbers and the neighbours that were ruled out.
+fn why(verdict: &Verdict) -> String {
+    let not = verdict.not.first().map(|not| format!(" It is not {}: {}.", not.cause, not.why)).unwrap_or_default();
+    format!("{}{not}", verdict.sentence)
+}
+
 /// The shares of all attempts that each class of limit refused.
-fn throttled(pool: &str, seen: &Evidence, scrape: &Scrape) -> String {
+fn throttled(pool: &str, scrape: &Scrape) -> String {
+    let all = scrape.sum(Metric::Attempts, &[("pool", pool)]);
     let by_class = LimitClass::ALL.iter().filter_map(|class| {
         let labels = [("pool", pool), ("outcome", "throttled"), ("limit_class", class.as_str())];
         let attempts = scrape.sum(Metric::Attempts, &labels);
-        (attempts > 0.0).then(|| format!("{} {class}", percent(attempts, seen.attempts)))
+        (attempts > 0.0).then(|| format!("{} {class}", percent(attempts / all)))
     });
     some_or_none(by_class.collect())
 }
@@ -99,68 +100,52 @@ pub(crate) fn table(rows: &[Row]) -> String {
     let mut text = line(HEADINGS);
     rows.iter().for_each(|row| text += &line(row.cells.each_ref().map(String::as_str)));
     text += "\nwhy\n";
-    rows.iter().for_each(|row| text += &wrapped(&format!("{}: {}.", row.cells[0], row.why)));
+    rows.iter().for_each(|row| text += &hanging(&format!("  {}: ", row.cells[0]), &row.why));
     text += "\n";
-    text + &wrapped(&format!("Read from /metrics alone: {}.", READ.map(|metric| metric.row().prometheus).join(", ")))
-}
-
-/// The text in lines of at most [`WIDEST`] characters, the second and later ones indented.
-fn wrapped(text: &str) -> String {
-    let (mut lines, mut line) = (String::new(), String::from(" "));
-    for word in text.split(' ') {
-        if line.len() + 1 + word.len() > WIDEST {
-            lines += &line;
-            lines += "\n";
-            line = " ".repeat(3);
-        }
-        line += " ";
-        line += word;
-    }
-    lines + &line + "\n"
+    let names = READ.map(|metric| metric.row().prometheus).join(", ");
+    text + &hanging("  ", &format!("Read from /metrics alone: {names}."))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use forbear::diagnose::Scrapes;
+
     use super::*;
-    use crate::demo::advice::conclude;
-    use crate::demo::cause::tests::failing;
 
     const TEXT: &str = r#"
-forbear_attempts_total{pool="nightly",attempt="1",delay_source="none",outcome="throttled",limit_class="request_rate"} 120
-forbear_attempts_total{pool="nightly",attempt="2",delay_source="curve",outcome="throttled",limit_class="unknown"} 330
-forbear_attempts_total{pool="nightly",attempt="2",delay_source="curve",outcome="transient",limit_class="none"} 5
-forbear_delay_seconds_sum{pool="nightly",delay_source="curve"} 35
-forbear_delay_seconds_count{pool="nightly",delay_source="curve"} 350
+forbear_attempts_total{provider="generic",pool="nightly",attempt="1",delay_source="none",outcome="ok",limit_class="none"} 900
+forbear_attempts_total{provider="generic",pool="nightly",attempt="1",delay_source="none",outcome="throttled",limit_class="request_rate"} 120
+forbear_attempts_total{provider="generic",pool="nightly",attempt="2",delay_source="curve",outcome="throttled",limit_class="unknown"} 330
+forbear_attempts_total{provider="generic",pool="nightly",attempt="2",delay_source="curve",outcome="transient",limit_class="none"} 5
+forbear_delay_seconds_sum{provider="generic",pool="nightly",delay_source="curve"} 35
+forbear_delay_seconds_count{provider="generic",pool="nightly",delay_source="curve"} 350
+forbear_calls_total{provider="generic",pool="nightly",policy="nightly"} 1000
+forbear_quota_limit{provider="generic",pool="nightly",dimension="requests",window="other",origin="config"} 60
 "#;
 
     #[test]
     fn a_service_is_one_line_of_columns_and_one_of_reasons() {
-        let seen = failing();
-        let row = Row::of("nightly", &seen, &Scrape::read(TEXT), [0.38, 1.0], conclude(&seen));
-        let text = table(&[row]);
+        let mut scrapes = Scrapes::in_minutes_of(Duration::from_secs(3), Duration::from_millis(250));
+        scrapes.note(Duration::ZERO, "");
+        scrapes.note(Duration::from_secs(1), &TEXT.replace(" 1000", " 0"));
+        scrapes.note(Duration::from_secs(60), TEXT);
+        let verdict = &scrapes.diagnose()[0].verdict;
+        let text = table(&[Row::of(verdict, "nightly", &Scrape::read(TEXT))]);
         let lines: Vec<_> = text.lines().collect();
         assert_eq!((lines[2], lines[3]), ("", "why"));
-        assert_eq!(lines[0].find("conclusion"), lines[1].find("change the backoff"));
+        assert_eq!(lines[0].find("conclusion"), lines[1].find("healthy"));
         let cells: Vec<_> = lines[1].split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
-        assert_eq!(cells[..4], ["nightly", "1000", "90%", "1.35"]);
-        assert_eq!(cells[4], "9% request_rate, 24% unknown");
+        assert_eq!((cells[0], cells[4]), ("nightly", "9 % request_rate, 24 % unknown"));
         assert_eq!(cells[5], "curve 350x0.10s");
-        assert_eq!(cells[6], "38% (100%)");
-        assert!(lines[4].starts_with("  nightly: the quota would do"));
-    }
-
-    #[test]
-    fn prose_ends_its_lines_in_time_and_loses_no_word() {
-        let text = "words of several lengths ".repeat(40);
-        let lines = wrapped(text.trim_end());
-        assert!(lines.lines().count() > 5 && lines.lines().all(|line| line.len() <= WIDEST), "{lines}");
-        assert!(lines.split_whitespace().eq(text.split_whitespace()));
+        assert!(lines[4].starts_with("  nightly: "), "{text}");
     }
 
     #[test]
     fn what_did_not_happen_is_called_none() {
         let scrape = Scrape::default();
-        assert_eq!(throttled("chat", &failing(), &scrape), "none");
+        assert_eq!(throttled("chat", &scrape), "none");
         assert_eq!(delays("chat", &scrape), "none");
     }
 }

@@ -10,15 +10,13 @@ use std::time::Duration;
 
 use forbear::Pool;
 use forbear::clock::Clock;
+use forbear::diagnose::Scrapes;
 use forbear::event::catalogue::Metric;
 use forbear::prometheus::{self, InstallError, Prometheus};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::advice::conclude;
 use super::arrivals::Arrivals;
-use super::evidence::{Evidence, share, supply};
-use super::history::{History, Look};
 use super::progress::Progress;
 use super::report::{Row, table};
 use super::scrape::Scrape;
@@ -35,8 +33,10 @@ const USUAL_PORT: u16 = 9464;
 pub(crate) struct Stage {
     /// The endpoint, and the text it serves.
     prometheus: Prometheus,
-    /// The services, each with what was seen of it.
-    cast: Vec<(Service, History)>,
+    /// The services.
+    cast: Vec<Service>,
+    /// What their metrics said so far.
+    scrapes: Scrapes,
     /// Kept until the last report: a pool that nobody has any more shows no gauges.
     _pools: Vec<Pool>,
     /// Starts with the services.
@@ -74,16 +74,28 @@ impl Stage {
                 _provider: provider,
             };
             work.spawn(keep_calling(Arc::new(caller), Arrivals::of(service.demand, seed), stopped.clone()));
-            cast.push((service, History::default()));
+            cast.push(service);
         }
         let (clock, progress) = (Clock::new(), Progress::new());
-        Ok(Self { prometheus, cast, _pools: pools, clock, called_for: Duration::ZERO, stop, work, progress, ctrl_c })
+        let scrapes = Scrapes::in_minutes_of(MINUTE, LOOK_EVERY);
+        Ok(Self {
+            prometheus,
+            cast,
+            scrapes,
+            _pools: pools,
+            clock,
+            called_for: Duration::ZERO,
+            stop,
+            work,
+            progress,
+            ctrl_c,
+        })
     }
 
     /// Says what runs, and where to look.
     pub(crate) fn announce(&self) {
         println!("Three services call providers that throttle; here a minute lasts {MINUTE:?}.");
-        for (service, _) in &self.cast {
+        for service in &self.cast {
             let gate = if service.gate.is_on() { "on" } else { "off" };
             println!(
                 "  {:9}  {} dialect, {} requests a minute, deadline {:?}, gate {gate}",
@@ -113,14 +125,10 @@ impl Stage {
 
     /// What the metrics say now.
     pub(crate) fn report(&self) -> String {
-        let scrape = self.scrape();
-        let rows = self.cast.iter().map(|(service, history)| {
-            let seen = Evidence::read(&scrape, history, service.name, MINUTE, self.called_for);
-            let minutes = self.called_for.as_secs_f64() / MINUTE.as_secs_f64();
-            let used = share(served(&scrape, service.name), seen.limit * minutes);
-            let concluded = conclude(&seen);
-            Row::of(service.name, &seen, &scrape, [used, history.busiest_minute()], concluded)
-        });
+        let scrape = Scrape::read(&self.prometheus.render());
+        let found = self.scrapes.diagnose();
+        let of = |service: &Service| found.iter().find(|diagnosis| diagnosis.pool == service.name);
+        let rows = self.cast.iter().filter_map(|service| Some(Row::of(&of(service)?.verdict, service.name, &scrape)));
         table(&rows.collect::<Vec<_>>())
     }
 
@@ -145,29 +153,14 @@ impl Stage {
 
     /// Remembers and shows what the metrics say now.
     fn look(&mut self, until: Option<Duration>) {
-        let scrape = self.scrape();
+        let text = self.prometheus.render();
         let at = self.clock.now().elapsed_since_start();
         self.called_for = at;
-        let lines = self.cast.iter_mut().map(|(service, history)| {
-            let offered = scrape.sum(Metric::Calls, &[("pool", service.name)]);
-            let look = Look { at, offered, served: served(&scrape, service.name) };
-            history.add(look, supply(&scrape, service.name, MINUTE));
-            line(service.name, &scrape)
-        });
-        let lines: Vec<_> = lines.collect();
+        self.scrapes.note(at, &text);
+        let scrape = Scrape::read(&text);
+        let lines: Vec<_> = self.cast.iter().map(|service| line(service.name, &scrape)).collect();
         self.progress.show(at, until, &lines);
     }
-
-    /// What `/metrics` would answer now.
-    fn scrape(&self) -> Scrape {
-        Scrape::read(&self.prometheus.render())
-    }
-}
-
-/// Attempts that no limit refused: those the provider counts against the quota, whatever became of them.
-fn served(scrape: &Scrape, pool: &str) -> f64 {
-    let pool = ("pool", pool);
-    scrape.sum(Metric::Attempts, &[pool]) - scrape.sum(Metric::Attempts, &[pool, ("outcome", "throttled")])
 }
 
 /// One service at a glance.

@@ -1,14 +1,18 @@
 //! Do the suggested numbers keep up with the best, and does the check foretell what happens? Exit status 1 if not.
 //!
 //! ```text
-//! cargo run --release -p forbear-bench --bin numbers [CASES [SEED]]
+//! cargo run --release -p forbear-bench --bin numbers [all|steady|bursts|predictions [CASES [SEED]]]
 //! ```
+//!
+//! Without arguments all three parts, 200 cases each: some minutes on all cores.
 
 use std::io::{IsTerminal, stderr};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use forbear::InvalidSetting;
-use forbear::core::dice::SeededDice;
+use forbear::core::dice::{Dice, SeededDice};
 use forbear_bench::fit::Sorted;
 use forbear_bench::fit::cases::Shape;
 use forbear_bench::fit::{predicted, suggested};
@@ -21,29 +25,66 @@ const APART: f64 = 0.05;
 const CALLS: u32 = 4_000;
 
 fn main() -> Result<ExitCode, InvalidSetting> {
-    let mut arguments = std::env::args().skip(1).map(|argument| argument.parse().ok());
-    let cases = arguments.next().flatten().unwrap_or(200);
-    let seed = arguments.next().flatten().unwrap_or(2_026);
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let part = arguments.first().map_or("all", String::as_str);
+    let number = |place: usize, default| arguments.get(place).and_then(|text| text.parse().ok()).unwrap_or(default);
+    let (cases, seed) = (number(1, 200), number(2, 2_026));
+    let wanted = |name: &str| part == "all" || part == name;
+    let mut kept = true;
+    if wanted("steady") || wanted("bursts") {
+        println!(
+            "suggested policy beside the best of a sweep of base, cap and attempts; no gate; {cases} random cases, seed {seed}"
+        );
+    }
+    if wanted("steady") {
+        kept &= successes("steady traffic", Shape::Steady, cases, seed)?;
+    }
+    if wanted("bursts") {
+        kept &= successes("bursts", Shape::Bursts, cases, seed)?;
+    }
+    if wanted("predictions") {
+        println!("check beside simulation; {cases} random policies, {CALLS} throttled calls each, seed {seed}");
+        kept &= predictions(cases, seed)?;
+    }
+    Ok(if kept { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
 
-    println!(
-        "suggested policy beside the best of a sweep of base, cap and attempts; no gate; {cases} random cases, seed {seed}"
-    );
-    let steady = successes("steady traffic", Shape::Steady, cases, seed)?;
-    let bursts = successes("bursts", Shape::Bursts, cases, seed)?;
-    println!("\ncheck beside simulation, {cases} random policies, {CALLS} throttled calls each, seed {seed}");
-    let foretold = predictions(cases, seed)?;
-    Ok(if steady && bursts && foretold { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+/// Does `what` for each case, on all cores, each with dice of its own; the results are in the order of the cases.
+fn each<T: Send>(
+    name: &str,
+    cases: u64,
+    seed: u64,
+    what: impl Fn(&mut SeededDice) -> Result<T, InvalidSetting> + Sync,
+) -> Result<Vec<T>, InvalidSetting> {
+    let mut seeds = SeededDice::new(seed);
+    let seeds: Vec<_> = (0..cases).map(|_| seeds.roll()).collect();
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let case = next.fetch_add(1, Ordering::Relaxed);
+            let Some(seed) = seeds.get(case) else { return Ok(done) };
+            progress(name, case, seeds.len());
+            done.push((case, what(&mut SeededDice::new(*seed))?));
+        }
+    };
+    let mut all = Vec::new();
+    thread::scope(|scope| {
+        let workers: Vec<_> =
+            (0..thread::available_parallelism().map_or(1, usize::from)).map(|_| scope.spawn(worker)).collect();
+        for worker in workers {
+            all.extend(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?);
+        }
+        Ok::<_, InvalidSetting>(())
+    })?;
+    progress(name, seeds.len(), seeds.len());
+    all.sort_by_key(|(case, _)| *case);
+    Ok(all.into_iter().map(|(_, result)| result).collect())
 }
 
 /// Prints how the suggested policies did. Returns whether the median reached the target.
 fn successes(name: &str, shape: Shape, cases: u64, seed: u64) -> Result<bool, InvalidSetting> {
-    let mut dice = SeededDice::new(seed);
-    let compared = (0..cases).map(|done| {
-        progress(name, done, cases);
-        suggested::compare(shape, suggested::WINDOWS, &mut dice)
-    });
-    let compared = compared.collect::<Result<Vec<_>, _>>()?;
-    progress(name, cases, cases);
+    let compared = each(name, cases, seed, |dice| suggested::compare(shape, suggested::WINDOWS, dice))?;
     let ratios = Sorted::of(compared.iter().map(|case| case.ratio));
     let mean = |number: fn(&suggested::Compared) -> f64| compared.iter().map(number).sum::<f64>() / cases as f64;
     println!(
@@ -81,13 +122,7 @@ fn successes(name: &str, shape: Shape, cases: u64, seed: u64) -> Result<bool, In
 
 /// Prints how far predictions were off. Returns whether none was further off than allowed.
 fn predictions(cases: u64, seed: u64) -> Result<bool, InvalidSetting> {
-    let mut dice = SeededDice::new(seed);
-    let compared = (0..cases).map(|done| {
-        progress("predictions", done, cases);
-        predicted::compare(CALLS, &mut dice)
-    });
-    let compared = compared.collect::<Result<Vec<_>, _>>()?;
-    progress("predictions", cases, cases);
+    let compared = each("predictions", cases, seed, |dice| predicted::compare(CALLS, dice))?;
     let gives_up = Sorted::of(compared.iter().map(predicted::Compared::gives_up_apart));
     let wasted = Sorted::of(compared.iter().map(predicted::Compared::wasted_apart));
     for (name, apart) in [("chance of giving up", &gives_up), ("wasted requests", &wasted)] {
@@ -102,7 +137,7 @@ fn predictions(cases: u64, seed: u64) -> Result<bool, InvalidSetting> {
 }
 
 /// Says how far it has come, on a terminal.
-fn progress(what: &str, done: u64, all: u64) {
+fn progress(what: &str, done: usize, all: usize) {
     if stderr().is_terminal() {
         eprint!("\r{what}: {done} of {all}{}", if done == all { "\r\x1b[K" } else { "" });
     }

@@ -1,7 +1,7 @@
 //! The suggested policy beside the best policy of a sweep.
 //!
 //! The sweep is over base, cap and attempts: 0.01 to 1 window, the base to 2 windows, 1 to 100. The best policy is the one
-//! with the most successes over two runs; then both are compared on two other runs. Without that the best of some two
+//! with the most successes over two runs; then both are compared on two other runs. Without that the best of more than a
 //! hundred policies would also be the luckiest, and no policy could keep up with it.
 
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub struct Compared {
 const CHOOSING: [u64; 2] = [1, 2];
 const COMPARING: [u64; 2] = [3, 4];
 /// How many windows each run has: what a comparison to a percent needs.
-pub const WINDOWS: f64 = 60.0;
+pub const WINDOWS: f64 = 40.0;
 
 /// Successes and requests over some runs.
 #[derive(Clone, Copy, Default)]
@@ -83,7 +83,7 @@ pub fn compare(shape: Shape, windows: f64, dice: &mut SeededDice) -> Result<Comp
 fn sweep(window: Duration) -> impl Iterator<Item = PolicySettings> {
     const BASES: [f64; 6] = [0.01, 0.03, 0.1, 0.2, 0.5, 1.0];
     const CAPS: [f64; 4] = [0.0, 0.5, 1.0, 2.0];
-    const ATTEMPTS: [u32; 9] = [1, 2, 3, 5, 8, 13, 20, 40, 100];
+    const ATTEMPTS: [u32; 7] = [1, 2, 3, 5, 10, 25, 100];
     let of_window = move |share| window.mul_f64(share).max(Duration::from_millis(1));
     BASES.into_iter().flat_map(move |base| {
         let caps = CAPS.into_iter().filter(move |cap| *cap == 0.0 || *cap > base);

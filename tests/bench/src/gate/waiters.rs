@@ -35,7 +35,7 @@ pub fn bytes(runtime: &Rc<Runtime>) -> Result<(String, Vec<Verdict>), InvalidSet
         let semaphore = Arc::clone(&semaphore);
         async move {
             if let Ok(Ok(permit)) = tokio::time::timeout(DEADLINE, semaphore.acquire()).await {
-                drop(ready().await);
+                let _ = ready().await;
                 drop(permit);
             }
         }

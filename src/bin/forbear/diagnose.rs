@@ -1,0 +1,122 @@
+//! `forbear diagnose`: what is wrong with a fleet's pools, asked of the Prometheus that scrapes it.
+
+mod access;
+mod ask;
+mod report;
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use forbear::core::moment::WallTime;
+use forbear::diagnose::{Diagnosis, Enquiry};
+use forbear::wall_now;
+
+use crate::duration;
+use crate::simulate::start;
+use ask::Source;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// A window shorter than the longest stretches of demand says too little, one longer than a day mixes days.
+const LONGEST_WINDOW: Duration = Duration::from_secs(24 * 3_600);
+const SHORTEST_WINDOW: Duration = Duration::from_secs(600);
+
+/// Say what is wrong with each pool and what to change, from the metrics in a Prometheus.
+///
+/// Looks at the hour before a time, adds up all replicas, and names one cause for each pool: raise the quota, change the
+/// backoff, pace the calls, or wait, pay, repair. What is asked of the Prometheus are plain queries to its HTTP API;
+/// nothing is changed there.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  forbear diagnose --prometheus http://localhost:9090
+  forbear diagnose --prometheus https://prometheus.example/ --at 2026-01-01T14:30:00Z --selector 'job=\"api\"' --json
+
+Access, never from arguments; a name that ends in _FILE names a file that holds it:
+  FORBEAR_PROMETHEUS_TOKEN, FORBEAR_PROMETHEUS_TOKEN_FILE      sent as `Authorization: Bearer …`
+  FORBEAR_PROMETHEUS_TENANT, FORBEAR_PROMETHEUS_TENANT_FILE    sent as `X-Scope-OrgID`
+  FORBEAR_PROMETHEUS_CERT_FILE, FORBEAR_PROMETHEUS_KEY_FILE    the client's certificate and key, PEM
+  FORBEAR_PROMETHEUS_CA_FILE                                   whom to trust, PEM, in place of the system's
+
+Exit status: 0 when every pool could be judged, 1 when the Prometheus could not be asked, 2 when the arguments are refused.")]
+pub(crate) struct Diagnose {
+    /// The root of its HTTP API; a path before /api/v1 is kept.
+    #[arg(long, value_name = "URL")]
+    prometheus: String,
+    /// The end of the window: seconds since 1970, or as in 2026-01-01T00:00:00Z. [default: now]
+    #[arg(long, value_name = "TIME", value_parser = start)]
+    at: Option<WallTime>,
+    /// How long the window is, 10m to 24h.
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = window)]
+    window: Duration,
+    /// How often the metrics are scraped. [default: as counted]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    scrape: Option<Duration>,
+    /// More matchers for every query, as in job="api".
+    #[arg(long, value_name = "MATCHERS", default_value = "")]
+    selector: String,
+    /// Print one JSON object a pool, a line each.
+    #[arg(long)]
+    json: bool,
+}
+
+fn window(text: &str) -> Result<Duration, String> {
+    let window = duration::parse(text)?;
+    let allowed = SHORTEST_WINDOW..=LONGEST_WINDOW;
+    if allowed.contains(&window) { Ok(window) } else { Err("10m to 24h".to_owned()) }
+}
+
+/// Carries the verb out.
+pub(crate) fn run(options: &Diagnose) -> ExitCode {
+    match options.diagnose() {
+        Ok(found) => {
+            let text = if options.json { lines(&found) } else { report::report(&found, options.window) };
+            // Whoever reads our output may stop reading it.
+            let _ = io::stdout().lock().write_all(text.as_bytes());
+            ExitCode::SUCCESS
+        }
+        Err(failure) => {
+            eprintln!("forbear diagnose: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+impl Diagnose {
+    fn diagnose(&self) -> Result<Vec<Diagnosis>, Failure> {
+        let source = Source::new(&self.prometheus, &access::Access::from_environment()?)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(self.ask(&source))
+    }
+
+    async fn ask(&self, source: &Source) -> Result<Vec<Diagnosis>, Failure> {
+        let at = self.at.unwrap_or_else(wall_now);
+        let first = Enquiry::first_question(at, &self.selector);
+        let counted = Enquiry::scrape_interval(&source.ask(&first).await?)?;
+        let scrape = self.scrape.or(counted).ok_or(
+            "there are no metrics of forbear in the hour before that time: give another with --at, or look \
+             whether forbear_build_info is scraped",
+        )?;
+        let mut enquiry = Enquiry::new(at, self.window, scrape, &self.selector);
+        let questions = enquiry.questions();
+        let shown = io::stderr().is_terminal();
+        for (number, question) in questions.iter().enumerate() {
+            if shown {
+                eprint!("\r{} of {} queries", number + 1, questions.len());
+            }
+            enquiry.hear(question, &source.ask(question).await?)?;
+        }
+        if shown {
+            eprint!("\r{:30}\r", "");
+        }
+        Ok(enquiry.diagnose())
+    }
+}
+
+/// One object a line.
+fn lines(found: &[Diagnosis]) -> String {
+    let line = |diagnosis| serde_json::to_string(diagnosis).unwrap_or_default() + "\n";
+    found.iter().map(line).collect()
+}
