@@ -2,7 +2,7 @@
 //!
 //! | class | stated | not stated |
 //! |---|---|---|
-//! | `request_rate`, `token_throughput`, `unknown` | the floor to 1 h | 1 s, doubling with each strike, to 60 s; or when what was learned says |
+//! | `request_rate`, `token_throughput`, `unknown` | the floor to 1 h | 1 s, doubling with each strike, to 60 s, and not past the minute in which it was used up; or when what was learned says |
 //! | `overload` | the floor to 1 h | 1 s, doubling with each strike, to 30 s |
 //! | `daily` | the floor to 26 h | 26 h, as told |
 //! | `spend` | the floor to 1 h | 1 h, as told |
@@ -38,6 +38,8 @@ pub(super) struct Guess {
     pub(super) strikes: u32,
     /// When the limit serves again, by what was learned of it.
     pub(super) learned: Option<Moment>,
+    /// When the limit was used up, after it had served something.
+    pub(super) used_up: Option<Moment>,
 }
 
 impl Guess {
@@ -53,7 +55,11 @@ impl Guess {
             (LimitClass::Overload, None) => (self.doubled().min(LONGEST_OVERLOAD_GUESS), End::Guessed),
             (_, None) => {
                 let learned = self.learned.map_or(Duration::ZERO, |again| now.until(again));
-                (self.doubled().max(learned).min(LONGEST_GUESS), End::Guessed)
+                let wait = self.doubled().max(learned).min(LONGEST_GUESS);
+                // Nearly all limits are per minute: a guess that reaches over the end of one ends there.
+                let minute = self.used_up.map_or(Duration::ZERO, |used_up| now.until(used_up.after(LONGEST_GUESS)));
+                let ends_with_it = learned.is_zero() && wait / 2 < minute && minute < wait;
+                (if ends_with_it { minute } else { wait }, End::Guessed)
             }
         };
         Shut { until: now.after(wait), class, end }

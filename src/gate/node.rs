@@ -20,7 +20,7 @@ use crate::gate::by_hand::{ByHand, is_by_hand, state_of};
 #[cfg(feature = "redis")]
 use crate::gate::fleet::FleetLink;
 use crate::gate::lazy::LazyCore;
-use crate::gate::level::{DEEPEST, Level};
+use crate::gate::level::{DEEPEST, Level, States};
 use crate::gate::queue::Queue;
 use crate::gate::sync::MutexGuard;
 
@@ -250,41 +250,25 @@ impl Node {
         classes.find(|class| *class != LimitClass::None).unwrap_or(LimitClass::None)
     }
 
-    /// Asks every level of the path; passes only if all let pass, and takes slots only then. The second value has a bit
-    /// set for each level (0 = widest) this request is a probe of.
+    /// Asks every level of the path; passes only if all let pass, and takes slots only then.
     /// `estimate` is what the request is expected to use.
-    pub(super) fn ask(&self, now: Moment, take: bool, estimate: Estimate) -> (Admission, u8) {
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub(super) fn ask(&self, now: Moment, take: bool, estimate: Estimate) -> Result<LetIn, Hold> {
         let dice = &mut &self.trunk().dice;
         let mut states = self.states();
-        let ask = |node: &Self, level: &Core| {
-            // Counted only where their number is limited: it is the whole subtree's.
-            let in_flight = level.in_flight_limit().map_or(0, |_| node.in_flight_below());
-            Ask::at(now).with_in_flight(in_flight).with_estimate(Some(estimate))
-        };
-        let held = self.path().zip(states.each()).filter_map(|(node, level)| match node.look_at(level, now) {
-            Look::Shut(shut) if is_by_hand(&shut) => {
-                Some(Hold { ask_again: shut.until, class: shut.class, shut: Some(shut) })
-            }
-            _ if !level.is_made() => None,
-            _ => {
-                let asked = ask(node, level);
-                match level.peek_for(asked, dice) {
-                    Admission::Hold(hold) => Some(hold),
-                    Admission::Pass(_) => None,
-                }
-            }
-        });
-        if let Some(hold) = held.reduce(longer) {
-            return (Admission::Hold(hold), 0);
+        if let Some(hold) = self.in_the_way(&mut states, now, estimate) {
+            return Err(hold);
         }
-        let mut probes = 0;
+        let mut let_in = LetIn { probes: 0, next: now };
         if take {
             for (bit, (node, level)) in self.path().zip(states.each()).enumerate() {
-                let asked = ask(node, level);
+                let asks = node.asks(level, now, estimate);
                 if level.is_made()
-                    && let Admission::Pass(Pass { probe: true, .. }) = level.take_for(asked, dice)
+                    && let Admission::Pass(Pass { probe: true, .. }) = level.take_for(asks, dice)
                 {
-                    probes |= 1 << bit;
+                    let_in.probes |= 1 << bit;
                 }
             }
         }
@@ -297,12 +281,40 @@ impl Node {
         }
         if all_flow && !self.trunk().is_draining() {
             self.unbar(&states);
+        } else if take && let Some(hold) = self.in_the_way(&mut states, now, Estimate::default()) {
+            let_in.next = hold.ask_again;
         }
         drop(states);
         for (node, state) in self.path().zip(reopened) {
             node.tell_reopened(state, now);
         }
-        (Admission::Pass(Pass { at: now, probe: probes != 0 }), probes)
+        Ok(let_in)
+    }
+
+    /// What keeps a request back at the level of the path that binds longest, if one does.
+    fn in_the_way(&self, states: &mut States<'_, LazyCore>, now: Moment, estimate: Estimate) -> Option<Hold> {
+        let dice = &mut &self.trunk().dice;
+        let held = self.path().zip(states.each()).filter_map(|(node, level)| match node.look_at(level, now) {
+            Look::Shut(shut) if is_by_hand(&shut) => {
+                Some(Hold { ask_again: shut.until, class: shut.class, shut: Some(shut) })
+            }
+            _ if !level.is_made() => None,
+            _ => {
+                let asks = node.asks(level, now, estimate);
+                match level.peek_for(asks, dice) {
+                    Admission::Hold(hold) => Some(hold),
+                    Admission::Pass(_) => None,
+                }
+            }
+        });
+        held.reduce(longer)
+    }
+
+    /// A request that asks at this level.
+    fn asks(&self, level: &Core, now: Moment, estimate: Estimate) -> Ask {
+        // Counted only where their number is limited: it is the whole subtree's.
+        let in_flight = level.in_flight_limit().map_or(0, |_| self.in_flight_below());
+        Ask::at(now).with_in_flight(in_flight).with_estimate(Some(estimate))
     }
 
     /// Reports a throttle of a request sent from here to the level (0 = widest) its limit belongs to. Never waits; what
@@ -455,6 +467,15 @@ impl Node {
         self.parts.queue.wake_head();
         self.each_below(&|node| node.wake_heads());
     }
+}
+
+/// A request is let in.
+#[derive(Clone, Copy)]
+pub(super) struct LetIn {
+    /// A bit for each level (0 = widest) it is a probe of.
+    pub(super) probes: u8,
+    /// When the next may ask, where this one took a slot.
+    pub(super) next: Moment,
 }
 
 /// A level lets calls in again.
