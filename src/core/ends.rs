@@ -72,3 +72,21 @@ impl Guess {
         first.saturating_mul(1 << doublings)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guess_ends_with_the_minute_in_which_the_limit_was_used_up() {
+        let seconds = |since, strikes| {
+            let now = Moment::since_start(Duration::from_secs(since));
+            let guess = Guess { floor: SHORTEST_GUESS, strikes, learned: None, used_up: Some(Moment::START) };
+            now.until(guess.news(&Signal::throttle(LimitClass::Unknown), now).until).as_secs()
+        };
+        assert_eq!(seconds(15, 5), 16);
+        assert_eq!(seconds(31, 6), 29, "not 32, 3 s into the next minute");
+        assert_eq!(seconds(50, 6), 32, "less than half of what was guessed is no wait");
+        assert_eq!(seconds(61, 7), 60);
+    }
+}
