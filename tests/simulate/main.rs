@@ -9,6 +9,6 @@ mod command;
 mod diagnose;
 mod lasting;
 mod scenarios;
-mod story;
 #[path = "../support/server.rs"]
 mod server;
+mod story;
