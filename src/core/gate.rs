@@ -367,6 +367,7 @@ impl Gate {
         self.state = State::Paced(self.pace(now, class, dice), class);
     }
 
+    /// Shuts the pool, and keeps how calls came back until then.
     fn shut(&mut self, shut: Shut, probe: Probe) {
         if let State::Paced(pace, _) = std::mem::replace(&mut self.state, State::Shut { shut, probe }) {
             self.interrupted = Some(pace);

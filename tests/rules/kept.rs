@@ -14,9 +14,15 @@ pub(crate) fn kept(name: &str) -> PathBuf {
 #[test]
 fn the_kept_files_are_what_the_diagnosis_writes() {
     let book = RuleBook::new();
-    for (name, text) in
-        [("evidence.yml", book.evidence()), ("verdict.yml", book.verdict()), ("alerts.yml", book.alerts())]
-    {
+    let files = [
+        ("evidence.yml", book.evidence()),
+        ("verdict.yml", book.verdict()),
+        ("alerts.yml", book.alerts()),
+        ("evidence.test.yml", crate::numbers::file()),
+        ("verdict.test.yml", crate::verdicts::file()),
+        ("alerts.test.yml", crate::alarms::file()),
+    ];
+    for (name, text) in files {
         if std::env::var_os("FORBEAR_WRITE_RULES").is_some() {
             fs::write(kept(name), &text).expect("written");
         }

@@ -5,4 +5,9 @@
 #[path = "../support/server.rs"]
 mod server;
 
+mod alarms;
+mod cases;
 mod kept;
+mod numbers;
+mod promtool;
+mod verdicts;

@@ -15,7 +15,6 @@ use crate::diagnose::rules::{
 pub(super) const VERDICT: &str = "pool:forbear_verdict:1h";
 
 const FAILED: &str = "pool:forbear_calls_failed:increase1h";
-const MISSED: &str = "pool:forbear_missed:bool1h == 1";
 const SHORT: &str = "pool:forbear_short:bool1h == 1";
 const GATED: &str = "pool:forbear_gated:last";
 /// Limits that are known, one for each pool.
@@ -38,11 +37,9 @@ fn learned_load_above(load: f64) -> String {
     )
 }
 
-/// Whether what a reason ended is enough to say so.
+/// Whether a reason is what most of the trouble is.
 fn is_told(cause: &str) -> String {
-    format!(
-        "({MISSED}) and ({cause} > {MOSTLY}) and ($calls >= {LEAST_CALLS} or {FAILED} >= {LEAST_TOLD} or $attempts - $served >= {LEAST_TOLD})"
-    )
+    format!("(pool:forbear_troubled:bool1h == 1) and ({cause} > {MOSTLY})")
 }
 
 /// Whether requests are refused that no capacity would serve.
@@ -164,6 +161,14 @@ pub(super) fn group() -> Group {
                 GATED,
                 "Pools whose callers hold each other back.",
                 "max by ($by) (last_over_time(forbear_gate_info{$m mode!=\"off\"}[15m]))",
+            ),
+            Rule::record(
+                "pool:forbear_troubled:bool1h",
+                "Pools of whose troubles there are enough to say where they come from.",
+                format!(
+                    "(pool:forbear_missed:bool1h == 1)\n\
+                     and ($calls >= {LEAST_CALLS} or {FAILED} >= {LEAST_TOLD} or $attempts - $served >= {LEAST_TOLD})"
+                ),
             ),
             Rule::record(
                 "pool:forbear_short:bool1h",
