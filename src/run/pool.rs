@@ -24,6 +24,7 @@ use crate::run::about::{About, Server};
 use crate::run::builder::check_queue_limit;
 use crate::run::call::Call;
 use crate::run::engine::Engine;
+use crate::run::here::{self, PoolId};
 use crate::run::pools::Pools;
 use crate::run::reported::Reported;
 use crate::run::spans::{CallSpans, Sites, quota_updated};
@@ -294,7 +295,6 @@ impl Shared {
     }
 
     /// Tells that a call arrived.
-    #[cold]
     pub(super) fn tell_arrival(&self, arrived: Glance, policy: &Policy, estimate: Option<Estimate>) {
         self.remember(policy);
         let (now, deadline) = (self.clock.moment(arrived), policy.deadline);
@@ -307,6 +307,17 @@ impl Shared {
                 self.node.tell(now, &Event::CallInfeasible);
             }
         }
+    }
+
+    /// Whether a call that begins now is inside an attempt of another call at this pool, and is to leave retrying to it. Then
+    /// that is told.
+    #[cold]
+    pub(super) fn is_nested(&self, policy: &Policy) -> bool {
+        let nested = here::is_inside(PoolId::of(self)) && !policy.allow_nested;
+        if nested {
+            self.tell_stacked(policy, StackedBy::Nested);
+        }
+        nested
     }
 
     /// Tells that a second retry layer was noticed, and warns the call site once.

@@ -39,6 +39,7 @@
 mod arrivals;
 mod calendar;
 mod chance;
+mod judge;
 mod lines;
 mod pacer;
 mod plan;
@@ -49,16 +50,19 @@ mod scenario;
 mod scrape;
 mod tally;
 mod timeline;
+mod waits;
 mod watch;
 mod what_if;
 mod world;
 
+pub use judge::Judging;
 pub use lines::{LinesError, simulate_lines};
 pub use run::{Run, Simulation, simulate};
 pub use scenario::*;
 pub use scrape::{Scrape, Scraped};
-pub use tally::{Outcome, Percentiles};
+pub use tally::Outcome;
 pub use timeline::Request;
+pub use waits::Percentiles;
 pub use what_if::{Change, Row, WhatIf, what_if};
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::core::moment::{Moment, WallTime};
-use crate::diagnose::{History, Keeping, Settings, Tally, Verdict};
+use crate::diagnose::{Counts, History, Keeping, Settings, Tally, Verdict};
 use crate::simulate::plan::Plan;
 use crate::simulate::world::World;
 
@@ -17,7 +17,6 @@ const NO_END: Duration = Duration::from_secs(3 * 31 * 86_400);
 pub(super) struct Watch {
     numbers: Tally,
     history: History,
-    every: Duration,
     /// When it looks next.
     next: Moment,
     /// When the measured time begins; never, once it has.
@@ -29,22 +28,19 @@ pub(super) struct Watch {
 impl Watch {
     /// Hears `world` from now on.
     pub(super) fn over(world: &mut World<'_>, plan: &Plan) -> Self {
-        let mut quotas = plan.provider.quotas.iter().filter(|quota| !quota.of_day);
-        let minute = quotas.next().map_or(Duration::from_secs(60), |quota| quota.window);
-        let keeping = Keeping { window: NO_END, ..Keeping::of_minutes(minute) };
+        let keeping = Keeping { window: NO_END, ..Keeping::of_minutes(minute_of(plan)) };
         let numbers = Tally::default();
         world.add_up(numbers.clone());
         Self {
             numbers,
             history: History::new(keeping),
-            every: keeping.every,
             next: Moment::START,
             begins: plan.measured_from,
             measured_until: plan.measured_until,
         }
     }
 
-    /// When it looks next: every 7.5 s, and when the measured time begins.
+    /// When it looks next: every 7.5 s, less often in a run of more than a week, and when the measured time begins.
     pub(super) fn next(&self) -> Moment {
         self.next.min(self.begins)
     }
@@ -58,20 +54,36 @@ impl Watch {
         }
         if now >= self.next {
             self.history.look(now, &counts);
-            self.next = now.after(self.every);
+            self.next = now.after(self.history.every());
         }
+    }
+
+    /// The sums it looks at.
+    pub(super) fn numbers(&self) -> Tally {
+        self.numbers.clone()
     }
 
     /// What it has come to, now that all is over.
     pub(super) fn verdict(&self, world: &World<'_>, replicas: u32) -> Verdict {
         let now = world.now().max(self.measured_until);
-        let mut settings = Settings::default();
-        for replica in 0..replicas as usize {
-            world.sample(replica, now, WallTime::default(), &mut |sample| {
-                let label = |key: &str| sample.labels.iter().find(|(known, _)| *known == key).map(|(_, word)| *word);
-                settings.note(sample.metric, label, sample.value);
-            });
-        }
-        Verdict::on(&self.history.window(now, &self.numbers.counts(), settings))
+        verdict(&self.history, &self.numbers.counts(), world, now, replicas)
     }
+}
+
+/// How long the minute of a world's quotas is.
+pub(super) fn minute_of(plan: &Plan) -> Duration {
+    let mut quotas = plan.provider.quotas.iter().filter(|quota| !quota.of_day);
+    quotas.next().map_or(Duration::from_secs(60), |quota| quota.window)
+}
+
+/// The verdict on a world as of `now`.
+pub(super) fn verdict(history: &History, counts: &Counts, world: &World<'_>, now: Moment, replicas: u32) -> Verdict {
+    let mut settings = Settings::default();
+    for replica in 0..replicas as usize {
+        world.sample(replica, now, WallTime::default(), &mut |sample| {
+            let label = |key: &str| sample.labels.iter().find(|(known, _)| *known == key).map(|(_, word)| *word);
+            settings.note(sample.metric, label, sample.value);
+        });
+    }
+    Verdict::on(&history.window(now, counts, settings))
 }
