@@ -37,7 +37,7 @@ fn a_provider_brings_its_window_and_whether_it_states_waits() {
     assert_eq!(object("suggest --provider openai --deadline 15s --json")["retries"], true);
     assert_eq!(object("suggest --provider xai --deadline 15s --json")["retries"], false, "it states no waits");
     let told = object("suggest --window 60s --states-delay --deadline 15s --json");
-    assert_eq!(told["base_s"], 0.5);
+    assert_eq!(told["base_s"], 1.9);
 }
 
 #[test]

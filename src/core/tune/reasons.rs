@@ -40,22 +40,22 @@ impl Suggestion {
 
     /// Why the base is what it is: a tenth of the window, or bounded by the deadline.
     fn why_base(&self) -> &'static str {
-        let tenth = self.window / 10 <= self.deadline / if self.states_delay { 30 } else { 15 };
-        match (tenth, self.states_delay) {
+        let (of_window, of_deadline) = if self.states_delay { (4, 8) } else { (10, 15) };
+        match (self.window / of_window <= self.deadline / of_deadline, self.states_delay) {
             (true, false) => "a tenth of the window",
-            (true, true) => "a tenth of the window; the jitter on top of a stated wait, too",
+            (true, true) => "a quarter of the window: the jitter on top of a stated wait",
             (false, false) => "a fifteenth of the deadline: a tenth of the window would be too long for it",
-            (false, true) => "a thirtieth of the deadline: the jitter on top of a stated wait",
+            (false, true) => "an eighth of the deadline: the jitter on top of a stated wait",
         }
     }
 
     /// Why the cap is what it is.
     fn why_cap(&self) -> &'static str {
-        let share = self.deadline / if self.states_delay { 16 } else { 8 };
+        let share = self.deadline / if self.states_delay { 4 } else { 8 };
         match (self.cap == self.base, share < self.window, self.states_delay) {
             (true, _, _) => "the base: there is no room for longer waits",
             (false, true, false) => "an eighth of the deadline",
-            (false, true, true) => "a sixteenth of the deadline",
+            (false, true, true) => "a quarter of the deadline",
             (false, false, _) if self.cap > self.window => {
                 "more than a window, so that the attempts last for the deadline"
             }

@@ -75,15 +75,16 @@ impl ForWindow {
 ///
 /// | number | how |
 /// |---|---|
-/// | base | a tenth of the window, but a fifteenth of the deadline at most; a thirtieth where waits are stated |
+/// | base | a tenth of the window, but a fifteenth of the deadline at most; where waits are stated a quarter of the window, but an eighth of the deadline |
 /// | factor | 2 |
-/// | cap | an eighth of the deadline, a sixteenth where waits are stated, between base and window; with very long deadlines a fortieth of them, up to ten windows |
+/// | cap | an eighth of the deadline, a quarter where waits are stated, between base and window; with very long deadlines a fortieth of them, up to ten windows |
 /// | attempts | as many as it takes for the waits of full jitter (without a cap base·(2ⁿ−1)/2 after n of them) to add up to one and a half deadlines on average, so that the deadline ends a call and not the count, even where the dice fall short; at most 100 |
 /// | retry at all | not where the deadline is a quarter of the window or less and no wait is stated: three calls in four could not be saved, and all their requests were wasted |
 /// | header cap | 5 min, or the window if that is longer |
 ///
-/// Where waits are stated the curve is the jitter on top of them, and half as long: more would push retries past the
-/// deadline that could have been made in time.
+/// Where waits are stated the curve is the jitter on top of them. It decides how many of those who were told the same moment
+/// come at it, find too little, and come again; and it costs no success, since it takes half of what the deadline leaves
+/// at most. So it is longer than a curve that has to find the reset by itself.
 ///
 /// The constants were chosen by simulation on one set of random cases and measured on another; `cargo run --release -p
 /// forbear-bench --bin numbers` repeats that.
@@ -114,9 +115,9 @@ impl Suggestion {
     /// The numbers themselves; window and deadline are in range.
     pub(super) fn of(window: Duration, deadline: Duration, states_delay: bool) -> Self {
         const HOUR: Duration = Duration::from_secs(3_600);
-        let longest_base = deadline / if states_delay { 30 } else { 15 };
-        let longest_cap = deadline / if states_delay { 16 } else { 8 };
-        let base = rounded((window / 10).min(longest_base)).clamp(Duration::from_millis(1), HOUR);
+        let (of_window, longest_base, longest_cap) = if states_delay { (4, 8, 4) } else { (10, 15, 8) };
+        let (longest_base, longest_cap) = (deadline / longest_base, deadline / longest_cap);
+        let base = rounded((window / of_window).min(longest_base)).clamp(Duration::from_millis(1), HOUR);
         let cap = rounded(longest_cap.min(window).max((deadline / 40).min(window * 10))).max(base);
         let hopeless = !states_delay && deadline * 4 <= window;
         let attempts = if hopeless { 1 } else { attempts_to_fill(deadline + deadline / 2, base, cap) };
@@ -195,7 +196,10 @@ mod tests {
         assert!(!suggested(MINUTE, 15 * SECOND, false).retries());
         assert!(suggested(MINUTE, 16 * SECOND, false).retries());
         let told = suggested(MINUTE, 15 * SECOND, true);
-        assert!(told.retries() && told.base == SECOND / 2, "{told:?}");
+        assert!(
+            told.retries() && (told.base, told.cap) == (1_900 * SECOND / 1_000, 3_800 * SECOND / 1_000),
+            "{told:?}"
+        );
         assert_eq!(told.best_coverage(), 0.25);
     }
 

@@ -84,7 +84,7 @@ fn each<T: Send>(
 
 /// Prints how the suggested policies did. Returns whether the median reached the target.
 fn successes(name: &str, shape: Shape, cases: u64, seed: u64) -> Result<bool, InvalidSetting> {
-    let compared = each(name, cases, seed, |dice| suggested::compare(shape, suggested::WINDOWS, dice))?;
+    let compared = each(name, cases, seed, |dice| suggested::compare(shape, suggested::CALLS, dice))?;
     let ratios = Sorted::of(compared.iter().map(|case| case.ratio));
     let mean = |number: fn(&suggested::Compared) -> f64| compared.iter().map(number).sum::<f64>() / cases as f64;
     println!(
@@ -111,7 +111,7 @@ fn successes(name: &str, shape: Shape, cases: u64, seed: u64) -> Result<bool, In
     }
     let mut worst: Vec<_> = compared.iter().filter(|case| case.ratio < TARGET).collect();
     worst.sort_by(|a, b| a.ratio.total_cmp(&b.ratio));
-    for suggested::Compared { case, ratio, .. } in worst.into_iter().take(3) {
+    for suggested::Compared { case, ratio, .. } in worst.into_iter().take(12) {
         println!(
             "    {ratio:.4}: window {:.0?}, deadline {:.0?}, load {:.2}, {} a window, {:?}, wait stated: {}",
             case.window, case.deadline, case.load, case.quota, case.algorithm, case.states_delay

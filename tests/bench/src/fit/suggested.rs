@@ -34,8 +34,8 @@ const COMPARING: u64 = 3;
 const RUNS: usize = 20;
 /// … as bring so many calls: two standard errors of a share of successes are then at most 1.3 points.
 const ENOUGH: u64 = 6_000;
-/// How many windows each run has: what a comparison to a percent needs.
-pub const WINDOWS: f64 = 40.0;
+/// How many calls each run is to have, in ten windows at least and eighty at most.
+pub const CALLS: f64 = 2_000.0;
 
 /// Successes and requests over some runs.
 #[derive(Clone, Copy, Default)]
@@ -46,13 +46,14 @@ struct Sum {
     exhausted: u64,
 }
 
-/// Makes a random case and compares on it, in runs of `windows` windows.
+/// Makes a random case and compares on it, in runs of some `calls` calls.
 ///
 /// # Errors
 /// A number is outside its range, which would be a mistake of this file.
-pub fn compare(shape: Shape, windows: f64, dice: &mut SeededDice) -> Result<Compared, InvalidSetting> {
+pub fn compare(shape: Shape, calls: f64, dice: &mut SeededDice) -> Result<Compared, InvalidSetting> {
     let case = Case::random(shape, dice);
     let runs = dice.roll() >> 32 << 8;
+    let windows = (calls / (case.load * f64::from(case.quota))).clamp(10.0, 80.0);
     let add = |sum: Sum, policy: PolicySettings, seed: u64| {
         let scenario = case.scenario(policy, windows, runs + seed);
         let outcome = Simulation::of(&scenario).unjudged().run()?.outcome;
