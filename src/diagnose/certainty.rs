@@ -8,9 +8,9 @@ use crate::diagnose::window::Window;
 
 /// In minutes, how long calls must have failed before the caller is blamed for good: a shortage shows only when the
 /// horizons have filled, and looks like bad retries until then.
-const HOLD_OFF: f64 = 15.0;
+pub(crate) const HOLD_OFF: f64 = 15.0;
 /// Horizon loads in which a fifth of all pools lie that miss their objective, and either side may be right.
-const UNCERTAIN: RangeInclusive<f64> = 0.9..=1.25;
+pub(crate) const UNCERTAIN: RangeInclusive<f64> = 0.9..=1.25;
 
 /// How far this cause can be relied on.
 pub(crate) fn certainty(cause: Cause, seen: &Evidence, window: &Window) -> Certainty {

@@ -15,25 +15,29 @@ use crate::diagnose::window::Window;
 use crate::event::words::{GateMode, QuotaOrigin};
 
 /// The share of the calls that must have met a load for it to count: one busy minute in an hour is no shortage.
-const LOAD_MET_BY: f64 = 0.05;
+pub(crate) const LOAD_MET_BY: f64 = 0.05;
 /// Policies with a smaller share of the calls cannot break the objective, however short their patience.
-const NOTABLE_POLICY: f64 = 0.01;
+pub(crate) const NOTABLE_POLICY: f64 = 0.01;
 /// Fewer errors than this are no reason for calls to fail.
-const NOTABLE_ERRORS: f64 = 0.01;
+pub(crate) const NOTABLE_ERRORS: f64 = 0.01;
 /// Above this share of refusals that do not name their limit it has to be guessed.
-const MOSTLY_UNNAMED: f64 = 0.5;
+pub(crate) const MOSTLY_UNNAMED: f64 = 0.5;
 /// Below this share of a limit in use it is not that limit which refuses.
-const HARDLY_USED: f64 = 0.3;
+pub(crate) const HARDLY_USED: f64 = 0.3;
+/// Below this horizon load nobody waits for the quota.
+pub(crate) const FAR_FROM_SHORT: f64 = 0.5;
 /// Below this horizon load the quota is surely enough.
-const SURELY_ENOUGH: f64 = 0.8;
+pub(crate) const SURELY_ENOUGH: f64 = 0.8;
+/// Below this share of a limit in use it refuses nobody, however close together calls come.
+pub(crate) const NOT_USED: f64 = 0.15;
 /// Above this share of retries refused again, waiting did not help.
-const OFTEN_AGAIN: f64 = 0.4;
+pub(crate) const OFTEN_AGAIN: f64 = 0.4;
 /// Above this share of refusals after which a stated wait was waited for, the provider can be taken at its word.
-const OFTEN_TOLD: f64 = 0.2;
+pub(crate) const OFTEN_TOLD: f64 = 0.2;
 /// Above so many times a configured limit served for good, that limit is not the provider's.
-const MORE_THAN_SET: f64 = 1.1;
+pub(crate) const MORE_THAN_SET: f64 = 1.1;
 /// Fewer successes say too little of how large requests are.
-const ENOUGH_SUCCESSES: f64 = 30.0;
+pub(crate) const ENOUGH_SUCCESSES: f64 = 30.0;
 
 /// How much is asked for against what a limit can serve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -189,11 +193,10 @@ impl Evidence {
 
     /// Whether a limit refuses that was hardly in use, and does not say which it is: then it is none of the caller's.
     pub(crate) fn refuses_without_use(&self) -> bool {
-        self.unnamed > MOSTLY_UNNAMED
-            && self.used_when_throttled.is_some_and(|used| used < HARDLY_USED)
-            && self.horizon_load().is_some_and(|load| load < SURELY_ENOUGH)
-            && self.firsts_throttled < HARDLY_USED
-            && self.retries_throttled > OFTEN_AGAIN
+        let (Some(used), Some(load)) = (self.used_when_throttled, self.horizon_load()) else { return false };
+        let again = self.firsts_throttled < HARDLY_USED && self.retries_throttled > OFTEN_AGAIN;
+        let hardly = used < HARDLY_USED && load <= SURELY_ENOUGH && again;
+        self.unnamed > MOSTLY_UNNAMED && (hardly || (used < NOT_USED && load <= FAR_FROM_SHORT))
     }
 
     /// Whether the class of what was refused had to be guessed.

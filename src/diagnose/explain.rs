@@ -10,6 +10,9 @@ use crate::diagnose::recommend::{Recommendation, Rung, policy_of_most};
 use crate::diagnose::window::Window;
 use crate::event::words::{GateMode, QuotaOrigin};
 
+/// A configured limit that is further from the stated one is wrong.
+pub(crate) const DIFFERS_BY: f64 = 0.1;
+
 /// One sentence for whoever decides: how it went, why, what to change.
 pub(crate) fn sentence(cause: Cause, change: &str, seen: &Evidence) -> String {
     let went = format!(
@@ -44,11 +47,9 @@ pub(crate) fn sentence(cause: Cause, change: &str, seen: &Evidence) -> String {
     format!("{went}; {why}: {change}.")
 }
 
-/// What to change, in a few words.
+/// What to change, in a few words, with the numbers.
 pub(crate) fn change(cause: Cause, set: &Recommendation, window: &Window) -> String {
     match cause {
-        Cause::Healthy => "nothing",
-        Cause::NotEnoughData => "wait for more calls",
         Cause::QuotaTooSmall => return format!("raise the quota: ask for about {}", asked_for(set)),
         Cause::BackoffTooFast | Cause::BackoffTooSlow => return format!("change the backoff: {}", curve(set, window)),
         Cause::Unpaced => match set.gate {
@@ -57,6 +58,20 @@ pub(crate) fn change(cause: Cause, set: &Recommendation, window: &Window) -> Str
             Some(Rung::Paced) => "let all processes share one pace",
             Some(Rung::Queue) => "put a queue in front of the callers, or spread the work",
         },
+        cause => in_short(cause),
+    }
+    .to_owned()
+}
+
+/// What to change, where the numbers are not at hand.
+pub(crate) const fn in_short(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Healthy => "nothing",
+        Cause::NotEnoughData => "wait for more calls",
+        Cause::QuotaTooSmall => "raise the quota",
+        Cause::BackoffTooFast => "wait longer between attempts",
+        Cause::BackoffTooSlow => "wait less between attempts",
+        Cause::Unpaced => "let a gate pace the callers, or the next rung of it",
         Cause::DailySpent => "stop sending until the day ends, or ask for more a day",
         Cause::SpendLimit => "pay, or raise the account's limit",
         Cause::Overloaded => "wait it out, or use another provider",
@@ -65,7 +80,6 @@ pub(crate) fn change(cause: Cause, set: &Recommendation, window: &Window) -> Str
         Cause::CallerErrors => "repair the requests or the credentials",
         Cause::Unclear => "look at the failures themselves",
     }
-    .to_owned()
 }
 
 /// The quotas to ask for.
@@ -195,7 +209,7 @@ pub(crate) fn notes(seen: &Evidence, window: &Window) -> Vec<String> {
             (limit.dimension, limit.window, limit.origin) == (told.dimension, told.window, QuotaOrigin::Config)
         });
         if let Some(set) = set
-            && (set.amount / told.amount - 1.0).abs() > 0.1
+            && (set.amount / told.amount - 1.0).abs() > DIFFERS_BY
         {
             notes.push(format!(
                 "{} {} are configured, and the provider says {}: the provider counts",

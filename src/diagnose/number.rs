@@ -46,6 +46,11 @@ macro_rules! numbers {
             /// Every number.
             pub(crate) const ALL: &'static [Self] = &[$(Self::$number,)*];
 
+            /// What it is, as its documentation says it.
+            pub(crate) const fn about(self) -> &'static str {
+                match self { $(Self::$number => $doc.trim_ascii(),)* }
+            }
+
             /// The series it is made of.
             pub(crate) const fn selector(self) -> Selector {
                 match self {

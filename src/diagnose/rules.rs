@@ -11,33 +11,29 @@ use crate::diagnose::objective::share;
 use crate::diagnose::verdict::WhyNot;
 
 /// Fewer calls say nothing about load and pace …
-const LEAST_CALLS: f64 = 200.0;
+pub(crate) const LEAST_CALLS: f64 = 200.0;
 /// … but so many that failed say it where their answers name the cause.
-const LEAST_TOLD: f64 = 20.0;
+pub(crate) const LEAST_TOLD: f64 = 20.0;
 /// Above this share of wrong requests the caller has something to repair.
-const MOST_WRONG: f64 = 0.01;
+pub(crate) const MOST_WRONG: f64 = 0.01;
 /// What stood in the way of more than this share of the failed calls is the cause.
-const MOSTLY: f64 = 0.5;
+pub(crate) const MOSTLY: f64 = 0.5;
 /// Up to this share of attempts turned away for want of capacity, other waits ride it out.
-const RIDDEN_OUT: f64 = 0.25;
+pub(crate) const RIDDEN_OUT: f64 = 0.25;
 /// Above this horizon load the quota is short.
-pub(crate) const SHORT_ABOVE: f64 = 0.97;
+pub(crate) const SHORT_ABOVE: f64 = 1.02;
 /// Above this load of a limit that was only learned it probably is …
-const LIKELY_SHORT_ABOVE: f64 = 0.95;
-/// … if at least this share of the calls fails …
-const LEAST_FAILING: f64 = 0.05;
-/// … and no more than this, or the load is above [`SURELY_SHORT_ABOVE`].
-const MOST_FAILING: f64 = 0.6;
-/// Above this load of a limit that was only learned it is short, however badly calls are retried.
-const SURELY_SHORT_ABOVE: f64 = 2.0;
+pub(crate) const LIKELY_SHORT_ABOVE: f64 = 1.0;
+/// … if more than this share of the calls fails.
+pub(crate) const LEAST_FAILING: f64 = 0.05;
 /// Above this share of first attempts throttled no curve helps: it bends only what comes after the first.
-const UNPACED_ABOVE: f64 = 0.27;
+pub(crate) const UNPACED_ABOVE: f64 = 0.27;
 /// Above this share of errors among attempts that met no limit, the provider has something to repair.
-const MOST_ERRORS: f64 = 0.01;
+pub(crate) const MOST_ERRORS: f64 = 0.01;
 /// Above this share of retries throttled, or of failed calls without attempts left, retries come too early.
-const TOO_FAST_ABOVE: f64 = 0.5;
+pub(crate) const TOO_FAST_ABOVE: f64 = 0.5;
 /// Above this share of failed calls out of time, retries come too late.
-const TOO_SLOW_ABOVE: f64 = 0.3;
+pub(crate) const TOO_SLOW_ABOVE: f64 = 0.3;
 
 /// The cause these numbers show.
 pub(crate) fn cause(seen: &Evidence) -> Cause {
@@ -51,10 +47,15 @@ pub(crate) fn cause(seen: &Evidence) -> Cause {
     if !seen.objective.is_missed() {
         return Cause::Healthy;
     }
+    let locked_out = seen.locked_out && seen.unnamed > MOSTLY && seen.blame.minute > MOSTLY;
+    // What was learned of a limit says nothing where it was that of the day which refused.
+    if locked_out && seen.loads.is_empty() {
+        return Cause::DailySpent;
+    }
     if is_short(seen) {
         return Cause::QuotaTooSmall;
     }
-    if seen.locked_out && seen.unnamed > MOSTLY && seen.blame.minute > MOSTLY {
+    if locked_out {
         return Cause::DailySpent;
     }
     if seen.errors > MOST_ERRORS {
@@ -79,15 +80,11 @@ pub(crate) fn cause(seen: &Evidence) -> Cause {
 }
 
 /// Whether more is asked for than can be served in time. Where no limit is known, what was served while something was
-/// refused stands for it; that may be less than the limit, and is where most calls fail and retries crowd each other out.
+/// refused stands for it.
 fn is_short(seen: &Evidence) -> bool {
-    let failing = 1.0 - seen.objective.success();
     match seen.horizon_load() {
         Some(load) => load > SHORT_ABOVE,
-        None => {
-            let doubtful = failing > MOST_FAILING && seen.learned_load < SURELY_SHORT_ABOVE;
-            seen.learned_load > LIKELY_SHORT_ABOVE && failing > LEAST_FAILING && !doubtful
-        }
+        None => seen.learned_load > LIKELY_SHORT_ABOVE && 1.0 - seen.objective.success() > LEAST_FAILING,
     }
 }
 

@@ -112,7 +112,7 @@ fn overload_is_ridden_out_only_where_it_is_mild_and_nothing_holds_calls_back() {
 #[test]
 fn the_quota_is_blamed_above_the_line_and_never_for_throttling_alone() {
     let at = |load| with(|seen| *seen = loaded(seen.clone(), load));
-    assert_eq!([at(0.97), at(0.98)], [Cause::BackoffTooFast, Cause::QuotaTooSmall]);
+    assert_eq!([at(1.02), at(1.03)], [Cause::BackoffTooFast, Cause::QuotaTooSmall]);
     let storm = with(|seen| {
         seen.objective.attempts_per_call = 12.0;
         seen.retries_throttled = 1.0;
@@ -129,9 +129,9 @@ fn a_limit_that_was_only_learned_needs_more_to_be_called_short() {
             (seen.objective.succeeded, seen.objective.failed) = (1_000.0 - failed, failed);
         })
     };
-    assert_eq!([learned(0.95, 100.0), learned(0.96, 100.0)], [Cause::BackoffTooFast, Cause::QuotaTooSmall]);
+    assert_eq!([learned(1.0, 100.0), learned(1.01, 100.0)], [Cause::BackoffTooFast, Cause::QuotaTooSmall]);
     assert_eq!(learned(1.5, 40.0), Cause::BackoffTooFast, "hardly anything fails");
-    assert_eq!([learned(1.9, 700.0), learned(2.1, 700.0)], [Cause::BackoffTooFast, Cause::QuotaTooSmall]);
+    assert_eq!(learned(1.5, 900.0), Cause::QuotaTooSmall);
 }
 
 #[test]
@@ -142,6 +142,28 @@ fn refusals_that_name_no_limit_and_meet_none_in_use_are_the_providers_own() {
         })
     };
     assert_eq!([refused(0.29), refused(0.31)], [Cause::Overloaded, Cause::BackoffTooFast]);
+    let at_first = |used: f64, load: f64| {
+        with(|seen| {
+            (seen.unnamed, seen.used_when_throttled, seen.firsts_throttled) = (1.0, Some(used), 0.4);
+            *seen = loaded(seen.clone(), load);
+        })
+    };
+    assert_eq!([at_first(0.14, 0.4), at_first(0.16, 0.4)], [Cause::Overloaded, Cause::Unpaced]);
+    assert_eq!(at_first(0.14, 0.6), Cause::Unpaced, "a storm leaves a limit unused as well");
+}
+
+#[test]
+fn a_day_that_no_answer_names_is_told_from_what_was_learned_but_not_from_a_limit() {
+    let locked_out = |known: bool| {
+        with(|seen| {
+            (seen.locked_out, seen.unnamed, seen.learned_load) = (true, 1.0, 1.4);
+            *seen = loaded(seen.clone(), 1.4);
+            if !known {
+                seen.loads.clear();
+            }
+        })
+    };
+    assert_eq!([locked_out(false), locked_out(true)], [Cause::DailySpent, Cause::QuotaTooSmall]);
 }
 
 #[test]
@@ -175,7 +197,7 @@ fn a_cause_by_load_says_why_it_is_not_its_neighbour() {
     let seen = failing();
     let reasons = why_not(Cause::BackoffTooFast, &seen);
     assert_eq!(reasons[0].cause, Cause::QuotaTooSmall);
-    assert_eq!(reasons[0].why, "the horizon load is 0.50; the quota is short above 0.97");
+    assert_eq!(reasons[0].why, "the horizon load is 0.50; the quota is short above 1.02");
     assert!(reasons.iter().any(|reason| reason.cause == Cause::Unpaced));
     let short = loaded(seen, 1.4);
     assert!(

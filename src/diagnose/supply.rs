@@ -16,7 +16,9 @@ pub(crate) const SUSTAINED_OVER: f64 = 15.0;
 /// In minutes, how long nothing may succeed before a limit is one of the day, although no answer said so …
 pub(crate) const LOCKED_OUT_FOR: f64 = 10.0;
 /// … if so much was tried in that time.
-const LOCKED_OUT_TRIES: f64 = 20.0;
+pub(crate) const LOCKED_OUT_TRIES: f64 = 20.0;
+/// Less than one success is none: increases that a Prometheus extrapolates are no whole numbers.
+pub(crate) const LEAST_SERVED: f64 = 0.5;
 
 /// What was served, refused and tried up to one time of a window.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,8 +61,7 @@ impl Peaks {
             peaks.sustained = peaks.sustained.max(stretch.sustained.unwrap_or_default());
             peaks.when_throttled = peaks.when_throttled + stretch.minute.times(stretch.refused);
             refused += stretch.refused;
-            // Less than one: increases that a Prometheus extrapolates are no whole numbers.
-            let locked_out = |(served, tried)| served < 0.5 && tried >= LOCKED_OUT_TRIES;
+            let locked_out = |(served, tried)| served < LEAST_SERVED && tried >= LOCKED_OUT_TRIES;
             peaks.locked_out |= stretch.served_of_tried.is_some_and(locked_out);
         }
         peaks.when_throttled = peaks.when_throttled.times(if refused > 0.0 { 1.0 / refused } else { 0.0 });

@@ -39,6 +39,7 @@
 mod arrivals;
 mod calendar;
 mod chance;
+mod judge;
 mod lines;
 mod pacer;
 mod plan;
@@ -54,6 +55,7 @@ mod watch;
 mod what_if;
 mod world;
 
+pub use judge::Judging;
 pub use lines::{LinesError, simulate_lines};
 pub use run::{Run, Simulation, simulate};
 pub use scenario::*;

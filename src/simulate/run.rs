@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use crate::core::moment::Moment;
 use crate::core::setting::{InvalidSetting, within};
+use crate::diagnose::Verdict;
+use crate::simulate::judge::{Judge, Judging};
 use crate::simulate::pacer;
 use crate::simulate::plan::Plan;
 use crate::simulate::plot;
@@ -44,6 +46,7 @@ pub fn simulate(scenario: &Scenario) -> Result<Outcome, InvalidSetting> {
 pub struct Simulation<'a> {
     scenario: &'a Scenario,
     scrape: Option<Scrape>,
+    judging: Option<Judging>,
     plots: bool,
     lists_requests: bool,
     judges: bool,
@@ -57,6 +60,8 @@ pub struct Run {
     pub outcome: Outcome,
     /// The metrics, if they were asked for; the ideal engine has none.
     pub scraped: Option<Scraped>,
+    /// The verdicts at the times that were asked for, in their order; the ideal engine has none.
+    pub judged: Vec<Verdict>,
     /// The picture, if it was asked for, as SVG.
     pub plot: Option<String>,
     /// Every request of the callers in its order, if that was asked for.
@@ -66,12 +71,18 @@ pub struct Run {
 impl<'a> Simulation<'a> {
     /// A run of this scenario.
     pub const fn of(scenario: &'a Scenario) -> Self {
-        Self { scenario, scrape: None, plots: false, lists_requests: false, judges: true }
+        Self { scenario, scrape: None, judging: None, plots: false, lists_requests: false, judges: true }
     }
 
     /// Scrapes the metrics of each replica, every 1 s to 1 h.
     pub const fn scraped(mut self, scrape: Scrape) -> Self {
         self.scrape = Some(scrape);
+        self
+    }
+
+    /// Judges the fleet while it runs, beside the verdict on the whole of the measured time that every outcome has.
+    pub fn judged(mut self, judging: Judging) -> Self {
+        self.judging = Some(judging);
         self
     }
 
@@ -136,12 +147,12 @@ impl<'a> Simulation<'a> {
         if let Some(timeline) = timeline.as_mut().filter(|_| self.lists_requests) {
             timeline.requests = Some(Vec::new());
         }
-        let (outcome, scraped) = match plan.engine {
-            Engine::Pacer => (pacer::pace(&plan, timeline.as_mut(), progress)?, None),
+        let (outcome, scraped, judged) = match plan.engine {
+            Engine::Pacer => (pacer::pace(&plan, timeline.as_mut(), progress)?, None, Vec::new()),
             Engine::Forbear => self.run_engine(&plan, timeline.as_mut(), progress)?,
         };
         let requests = timeline.as_mut().and_then(|timeline| timeline.requests.take());
-        Ok((Run { outcome, scraped, plot: None, requests }, plan, timeline))
+        Ok((Run { outcome, scraped, judged, plot: None, requests }, plan, timeline))
     }
 
     fn run_engine(
@@ -149,19 +160,29 @@ impl<'a> Simulation<'a> {
         plan: &Plan,
         timeline: Option<&mut Timeline>,
         progress: &mut dyn FnMut(Duration),
-    ) -> Result<(Outcome, Option<Scraped>), InvalidSetting> {
-        let mut fleet = self.scrape.map(|scrape| Fleet::of(plan.callers.replicas, scrape));
+    ) -> Result<(Outcome, Option<Scraped>, Vec<Verdict>), InvalidSetting> {
+        let replicas = plan.callers.replicas;
+        let mut fleet = self.scrape.map(|scrape| Fleet::of(replicas, scrape));
         let ears = fleet.as_ref().map(Fleet::ears).unwrap_or_default();
         let mut world = World::new(plan, Duration::ZERO, ears, timeline)?;
-        let mut watch = self.judges.then(|| Watch::over(&mut world, plan));
+        // Who is to judge on the way needs what is watched, whatever becomes of the last verdict.
+        let mut watch = (self.judges || self.judging.is_some()).then(|| Watch::over(&mut world, plan));
+        let numbers = watch.as_ref().map(Watch::numbers);
+        let mut judge = self.judging.as_ref().zip(numbers).map(|(judging, numbers)| Judge::new(judging, numbers, plan));
         loop {
+            let judge_at = judge.as_ref().map_or(Moment::NEVER, Judge::next);
             let scrape_at = fleet.as_ref().map_or(Moment::NEVER, Fleet::next);
             let look_at = watch.as_ref().map_or(Moment::NEVER, Watch::next);
-            let at = look_at.min(scrape_at);
+            let at = look_at.min(scrape_at).min(judge_at);
             let goes_on = world.advance(at)?;
             progress(world.now().elapsed_since_start());
             if let Some(watch) = watch.as_mut().filter(|_| look_at <= at) {
                 watch.look(at);
+            }
+            if let Some(judge) = &mut judge
+                && judge_at <= at
+            {
+                judge.look(&world, at, replicas);
             }
             if let Some((fleet, scrape)) = fleet.as_mut().zip(self.scrape)
                 && (scrape_at <= at || !goes_on)
@@ -173,9 +194,10 @@ impl<'a> Simulation<'a> {
                 break;
             }
         }
-        let verdict = watch.map(|watch| watch.verdict(&world, plan.callers.replicas));
+        let judged = judge.map(|judge| judge.verdicts(&world, replicas)).unwrap_or_default();
+        let verdict = watch.filter(|_| self.judges).map(|watch| watch.verdict(&world, replicas));
         let outcome = Outcome { verdict, ..world.outcome() };
-        Ok((outcome, fleet.map(Fleet::scraped)))
+        Ok((outcome, fleet.map(Fleet::scraped), judged))
     }
 }
 

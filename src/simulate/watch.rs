@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::core::moment::{Moment, WallTime};
-use crate::diagnose::{History, Keeping, Settings, Tally, Verdict};
+use crate::diagnose::{Counts, History, Keeping, Settings, Tally, Verdict};
 use crate::simulate::plan::Plan;
 use crate::simulate::world::World;
 
@@ -28,9 +28,7 @@ pub(super) struct Watch {
 impl Watch {
     /// Hears `world` from now on.
     pub(super) fn over(world: &mut World<'_>, plan: &Plan) -> Self {
-        let mut quotas = plan.provider.quotas.iter().filter(|quota| !quota.of_day);
-        let minute = quotas.next().map_or(Duration::from_secs(60), |quota| quota.window);
-        let keeping = Keeping { window: NO_END, ..Keeping::of_minutes(minute) };
+        let keeping = Keeping { window: NO_END, ..Keeping::of_minutes(minute_of(plan)) };
         let numbers = Tally::default();
         world.add_up(numbers.clone());
         Self {
@@ -60,16 +58,32 @@ impl Watch {
         }
     }
 
+    /// The sums it looks at.
+    pub(super) fn numbers(&self) -> Tally {
+        self.numbers.clone()
+    }
+
     /// What it has come to, now that all is over.
     pub(super) fn verdict(&self, world: &World<'_>, replicas: u32) -> Verdict {
         let now = world.now().max(self.measured_until);
-        let mut settings = Settings::default();
-        for replica in 0..replicas as usize {
-            world.sample(replica, now, WallTime::default(), &mut |sample| {
-                let label = |key: &str| sample.labels.iter().find(|(known, _)| *known == key).map(|(_, word)| *word);
-                settings.note(sample.metric, label, sample.value);
-            });
-        }
-        Verdict::on(&self.history.window(now, &self.numbers.counts(), settings))
+        verdict(&self.history, &self.numbers.counts(), world, now, replicas)
     }
+}
+
+/// How long the minute of a world's quotas is.
+pub(super) fn minute_of(plan: &Plan) -> Duration {
+    let mut quotas = plan.provider.quotas.iter().filter(|quota| !quota.of_day);
+    quotas.next().map_or(Duration::from_secs(60), |quota| quota.window)
+}
+
+/// The verdict on a world as of `now`.
+pub(super) fn verdict(history: &History, counts: &Counts, world: &World<'_>, now: Moment, replicas: u32) -> Verdict {
+    let mut settings = Settings::default();
+    for replica in 0..replicas as usize {
+        world.sample(replica, now, WallTime::default(), &mut |sample| {
+            let label = |key: &str| sample.labels.iter().find(|(known, _)| *known == key).map(|(_, word)| *word);
+            settings.note(sample.metric, label, sample.value);
+        });
+    }
+    Verdict::on(&history.window(now, counts, settings))
 }

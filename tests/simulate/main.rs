@@ -11,3 +11,4 @@ mod lasting;
 mod scenarios;
 #[path = "../support/server.rs"]
 mod server;
+mod story;

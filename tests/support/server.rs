@@ -149,16 +149,25 @@ impl Server {
         self.ask(promql, unix_seconds).iter().map(|series| (labels(series), sample(&series["value"]).1)).collect()
     }
 
+    /// The series of a query over time, from one second since 1970 to another, so many seconds apart.
+    pub fn query_range(&self, promql: &str, from: u64, to: u64, step: u64) -> Vec<(Labels, Vec<(f64, f64)>)> {
+        let series = self.ask_for(&format!("query_range?start={from}&end={to}&step={step}"), promql);
+        series.iter().map(|series| (labels(series), samples(series))).collect()
+    }
+
     /// The samples behind a selector with a range, such as `up[5m]`: by series, each with its second since 1970.
     pub fn samples(&self, promql: &str) -> Vec<(Labels, Vec<(f64, f64)>)> {
-        let samples = |series: &Value| series["values"].as_array().expect("a matrix").iter().map(sample).collect();
         self.ask(promql, None).iter().map(|series| (labels(series), samples(series))).collect()
     }
 
     fn ask(&self, promql: &str, unix_seconds: Option<u64>) -> Vec<Value> {
+        let time = unix_seconds.map_or_else(String::new, |seconds| format!("time={seconds}"));
+        self.ask_for(&format!("query?{time}"), promql)
+    }
+
+    fn ask_for(&self, what: &str, promql: &str) -> Vec<Value> {
         let query: String = promql.bytes().map(|byte| format!("%{byte:02X}")).collect();
-        let time = unix_seconds.map_or_else(String::new, |seconds| format!("&time={seconds}"));
-        let body = self.get(&format!("/api/v1/query?query={query}{time}"));
+        let body = self.get(&format!("/api/v1/{what}&query={query}"));
         let mut body: Value = serde_json::from_str(&body).unwrap_or_else(|error| panic!("{error}: {body}"));
         assert_eq!(body["status"], "success", "{promql}: {body}");
         match body["data"]["result"].take() {
@@ -174,6 +183,10 @@ pub type Labels = BTreeMap<String, String>;
 fn labels(series: &Value) -> Labels {
     let labels = series["metric"].as_object().expect("labels").iter();
     labels.map(|(key, value)| (key.clone(), value.as_str().expect("a word").to_owned())).collect()
+}
+
+fn samples(series: &Value) -> Vec<(f64, f64)> {
+    series["values"].as_array().expect("a matrix").iter().map(sample).collect()
 }
 
 /// Second since 1970, and value.

@@ -5,6 +5,7 @@
 //! | `cargo run --release -p forbear-bench --bin overhead` | one call that succeeds at once, and the size of its future |
 //! | `cargo run --release -p forbear-bench --bin overhead_paused` | three failures, then success, in paused time |
 //! | `cargo run --release -p forbear-bench --bin confusion` | the verdict beside what really mends each of some thousand scenarios |
+//! | `cargo run --release -p forbear-bench --bin parity` | the rules in a Prometheus beside the verdicts of the process |
 //! | `cargo run --release -p forbear-bench --bin growth` | reading answers, against their size |
 //! | `cargo run --release -p forbear-bench --bin numbers` | suggested numbers and the check's predictions, against simulation |
 //! | `cargo run --release -p forbear-bench --features telemetry --bin telemetry` | one call that succeeds at once, told to meters and instruments |
@@ -27,8 +28,11 @@ pub mod gate;
 pub mod look_ups;
 pub mod operation;
 pub mod ours;
+pub mod parity;
 pub mod peers;
 pub mod report;
+#[path = "../../support/server.rs"]
+mod server;
 pub mod storm;
 #[cfg(feature = "telemetry")]
 pub mod telemetry;

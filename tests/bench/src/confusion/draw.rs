@@ -208,7 +208,7 @@ fn of_family(family: Family, number: u64, draw: &mut Draw) -> Value {
         "callers": callers(per_minute, deadline, other_cause || alone, draw),
         "policy": policy(family, draw),
         "gate": gate,
-        "limit_configured": known,
+        "limit_configured": if known && draw.chance(0.15) { json!({"times": *draw.one_of(&[0.75, 1.33])}) } else { json!(known) },
     })
 }
 

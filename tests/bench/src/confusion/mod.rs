@@ -17,6 +17,7 @@ pub mod draw;
 pub mod matrix;
 pub mod truth;
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 
@@ -52,9 +53,46 @@ impl Case {
     pub fn of(seed: u64, number: u64) -> Self {
         let (family, scenario) = draw::scenario(seed, number);
         let truth = truth::truth(&scenario);
+        Self::judged(number, family, scenario, truth)
+    }
+
+    /// A case whose truth was found out before, judged again: a fiftieth of the work.
+    ///
+    /// # Errors
+    /// The line is none that [`Case::line`] gave, in words.
+    ///
+    /// # Panics
+    /// When the scenario is refused.
+    pub fn of_line(line: &str) -> Result<Self, String> {
+        let line: Value = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let number = line["number"].as_u64().ok_or("no number")?;
+        let scenario = line["scenario"].clone();
+        let truth = Truth::of_line(&line, truth::run(&scenario)).ok_or("no truth")?;
+        Ok(Self::judged(number, draw::family(number), scenario, truth))
+    }
+
+    fn judged(number: u64, family: Family, scenario: Value, truth: Truth) -> Self {
         let verdict = truth.outcome.verdict.clone().expect("the engine has a verdict");
         let helped = apply::applied(&scenario, &verdict).map(|changed| truth::is_healthy(&truth::run(&changed)));
         Self { number, family, scenario, truth, verdict, helped }
+    }
+
+    /// All about it, as one line of JSON.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let Self { number, family, scenario, truth, helped, .. } = self;
+        serde_json::json!({
+            "number": number,
+            "family": format!("{family:?}"),
+            "truth": truth.fault.as_str(),
+            "fixes": truth.fixes,
+            "ideal": truth.ideal,
+            "multiple": truth.multiple,
+            "helped": helped,
+            "outcome": truth.outcome,
+            "scenario": scenario,
+        })
+        .to_string()
     }
 
     /// Whether the verdict had a limit to go by.
@@ -71,10 +109,17 @@ impl Case {
     }
 }
 
-/// Draws cases until each family has had its share: `per_cause` of the cause it is there for, or `most` draws of it.
-/// `tell` is told of each, in no order.
-pub fn draw_all(seed: u64, per_cause: usize, most: u64, workers: usize, mut tell: impl FnMut(&Case)) -> Vec<Case> {
-    let next = AtomicU64::new(0);
+/// Draws cases until each family has had its share: `per_cause` of the cause it is there for, or all of `rounds`, a draw of
+/// each family's turns a round. `tell` is told of each, in no order.
+pub fn draw_all(
+    seed: u64,
+    per_cause: usize,
+    rounds: Range<u64>,
+    workers: usize,
+    mut tell: impl FnMut(&Case),
+) -> Vec<Case> {
+    let turns = draw::TURN.len() as u64;
+    let next = AtomicU64::new(rounds.start * turns);
     let open = std::sync::Mutex::new(vec![true; Family::ALL.len()]);
     let mut cases = Vec::new();
     std::thread::scope(|scope| {
@@ -86,7 +131,7 @@ pub fn draw_all(seed: u64, per_cause: usize, most: u64, workers: usize, mut tell
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let wanted = |open: &[bool]| (open.iter().any(|open| *open), open[draw::family(number) as usize]);
                     let (any, this) = wanted(&open.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
-                    if !any || number / draw::TURN.len() as u64 >= most {
+                    if !any || number / turns >= rounds.end {
                         break;
                     }
                     if this && found.send(Case::of(seed, number)).is_err() {

@@ -129,6 +129,13 @@ pub struct Truth {
 }
 
 impl Truth {
+    /// What a case's line says was wrong, beside what becomes of it now.
+    pub(super) fn of_line(line: &Value, outcome: Outcome) -> Option<Self> {
+        let fault = Fault::ALL.iter().copied().find(|fault| line["truth"] == *fault.as_str())?;
+        let fixes = line["fixes"].as_array()?.iter().filter_map(|fix| fix.as_str().map(str::to_owned)).collect();
+        Some(Self { fault, fixes, ideal: line["ideal"].as_f64()?, multiple: line["multiple"].as_f64(), outcome })
+    }
+
     /// Whether this is what is wrong; a fault of the curve on either side is both.
     #[must_use]
     pub fn is(&self, cause: Cause) -> bool {

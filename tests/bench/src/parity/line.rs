@@ -1,0 +1,36 @@
+//! Which verdicts lie so near a line that extrapolated increases may carry them over it.
+
+use forbear::diagnose::Verdict;
+
+/// As near as this, to both sides.
+const NEAR: f64 = 0.03;
+
+/// Whether a number that a rule compares is within three in a hundred of what it is compared with.
+pub(super) fn is_near(verdict: &Verdict) -> bool {
+    let seen = &verdict.evidence;
+    let failing = 1.0 - seen.objective.success();
+    let blame = seen.blame;
+    let mut lines = vec![
+        (seen.calls, vec![200.0]),
+        (failing, vec![0.01, 0.05]),
+        (seen.objective.attempts_per_call, vec![1.5]),
+        (seen.wrong / seen.ended.max(1.0), vec![0.01]),
+        (seen.wrong / seen.objective.failed.max(1e-9), vec![1.0]),
+        (seen.overload_share, vec![0.25]),
+        (seen.firsts_throttled, vec![0.27, 0.3]),
+        (seen.retries_throttled, vec![0.5, 0.4]),
+        (seen.exhausted, vec![0.5]),
+        (seen.out_of_time, vec![0.3]),
+        (seen.unnamed, vec![0.5]),
+        (seen.errors, vec![0.01]),
+        (seen.learned_load, vec![1.0]),
+        (seen.used_when_throttled.unwrap_or_default(), vec![0.3]),
+    ];
+    lines.extend(
+        [blame.minute, blame.day, blame.spend, blame.overload, blame.concurrency, blame.failure]
+            .map(|part| (part, vec![0.5])),
+    );
+    lines.extend(seen.loads.iter().map(|load| (load.horizon, vec![1.02, 0.8])));
+    lines.extend(seen.loads.iter().map(|load| (load.sustained, vec![1.1])));
+    lines.iter().any(|(number, lines)| lines.iter().any(|line| (number / line - 1.0).abs() < NEAR))
+}
