@@ -23,6 +23,8 @@ fn no_retry_is_said_where_it_is_the_honest_answer() {
     assert_eq!(status, Some(0), "an answer, not an error");
     assert!(text.contains("do not retry: a window of 60 s resets within 15 s for at most 25 %"), "{text}");
     assert!(text.ends_with("  Policy::background(Duration::from_secs(15)).attempts(1)\n"), "{text}");
+    let (text, _) = printed("suggest --window 60s --deadline 15s --best-effort");
+    assert!(text.contains("base        5 s     a third of the deadline: few retries, far apart"), "{text}");
     let object = object("suggest --window 60s --deadline 15s --json");
     assert_eq!(
         (&object["retries"], &object["attempts"], &object["best_coverage"]),

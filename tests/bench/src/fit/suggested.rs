@@ -25,6 +25,8 @@ pub struct Compared {
     pub requests_of_best: f64,
     /// Whether a retry was suggested.
     pub retries: bool,
+    /// The ratio if retries are made all the same, where they were not suggested.
+    pub best_effort: f64,
 }
 
 /// Which runs choose the best policy.
@@ -92,9 +94,17 @@ pub fn compare(shape: Shape, calls: f64, dice: &mut SeededDice) -> Result<Compar
     let best = best.map_or(Ok(Sum::default()), |(_, policy)| over(policy))?;
     let suggestion = Policy::for_window(case.window).states_delay(case.states_delay).suggest(case.deadline)?;
     let ours = over(settings(suggestion.base, suggestion.cap, suggestion.attempts))?;
+    let all_the_same = if suggestion.retries() {
+        ours
+    } else {
+        let suggestion = Policy::for_window(case.window).best_effort(true).suggest(case.deadline)?;
+        over(settings(suggestion.base, suggestion.cap, suggestion.attempts))?
+    };
+    let ratio = |sum: Sum| if best.succeeded == 0 { 1.0 } else { sum.succeeded as f64 / best.succeeded as f64 };
     let per_call = |sum: Sum| sum.requests as f64 / sum.calls.max(1) as f64;
     Ok(Compared {
-        ratio: if best.succeeded == 0 { 1.0 } else { ours.succeeded as f64 / best.succeeded as f64 },
+        ratio: ratio(ours),
+        best_effort: ratio(all_the_same),
         requests: per_call(ours),
         requests_of_best: per_call(best),
         retries: suggestion.retries(),
