@@ -2,12 +2,14 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::kept::kept;
 use crate::server::{Server, empty_folder, free_addr, tool};
 
 fn example() -> PathBuf {
@@ -23,6 +25,16 @@ fn every_severity_has_its_receiver() {
             route.args(["alertname=ForbearAny", &format!("severity={severity}")]).output().expect("amtool runs");
         assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), receiver, "{severity}");
     }
+}
+
+/// An Alertmanager with the example's configuration that keeps its data in `folder`.
+fn running_alertmanager(folder: &Path) -> Server {
+    let addr = free_addr();
+    let mut command = tool("alertmanager");
+    command.arg(format!("--config.file={}", example().display()));
+    command.arg(format!("--storage.path={}", folder.display())).arg(format!("--web.listen-address={addr}"));
+    command.arg("--cluster.listen-address=").stdout(Stdio::null()).stderr(Stdio::null());
+    Server::listening(command, addr)
 }
 
 /// An alert as it is posted.
@@ -48,12 +60,7 @@ fn post(addr: SocketAddr, body: &str) {
 #[test]
 fn no_page_is_silenced_by_what_does_not_page_and_infos_wait() {
     let folder = empty_folder(env!("CARGO_TARGET_TMPDIR"), "alertmanager");
-    let addr = free_addr();
-    let mut command = tool("alertmanager");
-    command.arg(format!("--config.file={}", example().display()));
-    command.arg(format!("--storage.path={}", folder.display())).arg(format!("--web.listen-address={addr}"));
-    command.arg("--cluster.listen-address=").stdout(Stdio::null()).stderr(Stdio::null());
-    let running = Server::listening(command, addr);
+    let running = running_alertmanager(&folder);
 
     let none = || json!({});
     let alerts = json!([
@@ -67,7 +74,7 @@ fn no_page_is_silenced_by_what_does_not_page_and_infos_wait() {
         alert("DailySpent", "warning", "c", none()),
         alert("UnreadableSignals", "info", "d", none()),
     ]);
-    post(addr, &alerts.to_string());
+    post(running.addr(), &alerts.to_string());
     // An inhibition is looked up when its target is about to be sent, and when it is asked for.
     let told: Value = serde_json::from_str(&running.get("/api/v2/alerts")).expect("JSON");
     let mut states: Vec<_> = told
@@ -110,4 +117,65 @@ fn every_rule_that_silences_a_page_is_a_page() {
         let pages = ["ForbearSpendLimitReached", "ForbearCallsFailing"].iter().any(|page| source.contains(page));
         assert!(!silences_pages || pages, "{rule}");
     }
+}
+
+/// Serves these metrics to whoever asks, for as long as the test lasts.
+fn serving(metrics: &'static str) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let addr = listener.local_addr().expect("bound");
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let _ = stream.read(&mut [0; 4_096]);
+            let _ = write!(stream, "HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\n{metrics}");
+        }
+    });
+    addr
+}
+
+/// What the recorded series of a pool say whose day is spent.
+const SPENT: &str = "\
+pool:forbear_failed:ratio1h{provider=\"openai\",pool=\"prod/gpt\"} 0.4
+pool:forbear_failed:ratio5m{provider=\"openai\",pool=\"prod/gpt\"} 0.8
+pool:forbear_calls_failed:increase1h{provider=\"openai\",pool=\"prod/gpt\"} 900
+pool:forbear_missed:bool5m{provider=\"openai\",pool=\"prod/gpt\"} 1
+pool:forbear_verdict:1h{provider=\"openai\",pool=\"prod/gpt\",cause=\"daily_spent\",certainty=\"firm\"} 1
+";
+
+/// Prometheus scrapes what the rules would have recorded, evaluates the alerts without waiting, and tells Alertmanager.
+#[test]
+fn the_page_that_arrives_carries_the_verdict_and_the_ticket_beside_it_the_change() {
+    let folder = empty_folder(env!("CARGO_TARGET_TMPDIR"), "page");
+    let alertmanager = running_alertmanager(&folder.join("alertmanager"));
+    let mut alerts = fs::read_to_string(kept("alerts.yml")).expect("kept").replace("interval: 1m", "interval: 1s");
+    for pending in ["1m", "2m", "5m", "15m", "30m"] {
+        alerts = alerts.replace(&format!("        for: {pending}\n"), "        for: 0s\n");
+    }
+    fs::write(folder.join("alerts.yml"), alerts).expect("written");
+    let configuration = format!(
+        "[{{job_name: rules, scrape_interval: 1s, honor_labels: true, static_configs: [{{targets: [\"{}\"]}}]}}]\n\
+         rule_files: [\"{}\"]\nalerting: {{alertmanagers: [{{static_configs: [{{targets: [\"{}\"]}}]}}]}}",
+        serving(SPENT),
+        folder.join("alerts.yml").display(),
+        alertmanager.addr()
+    );
+    let prometheus = Server::prometheus(&folder, &configuration);
+    let description = |alerts: &Value, name: &str| {
+        let is_it = |alert: &&Value| alert["labels"]["alertname"] == name;
+        let found = alerts.as_array().expect("alerts").iter().find(is_it)?;
+        Some(found["annotations"]["description"].as_str().expect("a text").to_owned())
+    };
+    let (page, ticket) = loop {
+        let alerts: Value = serde_json::from_str(&alertmanager.get("/api/v2/alerts")).expect("JSON");
+        if let (Some(page), Some(ticket)) =
+            (description(&alerts, "ForbearCallsFailing"), description(&alerts, "ForbearDailySpent"))
+        {
+            break (page, ticket);
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    };
+    let change = "stop sending until the day ends, or ask for more a day";
+    assert_eq!(page, format!("40% of the calls to prod/gpt (openai) fail. Verdict: daily_spent (firm): {change}."));
+    assert_eq!(ticket, format!("prod/gpt (openai): Stop{} (firm).", &change[4..]));
+    drop((prometheus, alertmanager));
+    fs::remove_dir_all(&folder).expect("removed");
 }
