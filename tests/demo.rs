@@ -39,10 +39,11 @@ impl Run {
         Self { child, out, progress, metrics_at: found.expect("the URL of the metrics") }
     }
 
-    /// What `/metrics` says once progress tells of this second.
+    /// What `/metrics` says once progress tells of this second, or of a later one where a stall left it out.
     fn scrape_at(&mut self, second: u32) -> String {
-        let start = format!("{second} s of");
-        let reached = self.progress.by_ref().map_while(Result::ok).any(|line| line.starts_with(&start));
+        let told = |line: &str| line.split_once(" s of").and_then(|(second, _)| second.parse::<u32>().ok());
+        let reached =
+            self.progress.by_ref().map_while(Result::ok).filter_map(|line| told(&line)).any(|now| now >= second);
         assert!(reached, "no progress of second {second}");
         let mut stream = TcpStream::connect(&self.metrics_at).expect("the endpoint listens");
         stream

@@ -4,6 +4,8 @@
 
 #[path = "support/secrets.rs"]
 mod secrets;
+#[path = "support/spoiled.rs"]
+mod spoiled;
 #[path = "support/traced.rs"]
 mod traced;
 
@@ -76,6 +78,53 @@ async fn nothing_of_request_or_answer_is_told() {
         ("Call as Debug", "chat"),
     ] {
         assert!(part(name).contains(holds), "{name} should hold {holds:?}");
+    }
+}
+
+/// Every recorded answer of every provider, secrets in every place of it, as what an attempt meets.
+#[tokio::test(start_paused = true)]
+async fn nothing_of_any_providers_answers_is_told() {
+    let (traced, _guard) = Traced::here();
+    let (recorder, totals) = (Recorder::new(), Totals::new());
+    let metrics = DebuggingRecorder::new();
+    let snapshotter = metrics.snapshotter();
+    let _metrics = metrics::set_default_local_recorder(&metrics);
+    let meters = telemetry::meters();
+    let sinks = (recorder.clone(), totals.clone(), meters.clone());
+    let engine = Forbear::builder().gate(Gate::off()).no_budget().sink(sinks).build().expect("valid settings");
+    let policy = Policy::interactive(Duration::from_secs(60)).attempts(1).build().expect("a valid policy");
+    let (mut said, mut providers) = (String::new(), std::collections::BTreeSet::new());
+    for answer in spoiled::answers() {
+        let table = provider::by_id(&answer.provider).expect("a table");
+        providers.insert(table.id);
+        let pool = engine.pool(table, ["a team"]).build().expect("a valid pool");
+        let mut response = http::Response::new(answer.body.unwrap_or_default());
+        *response.status_mut() = http::StatusCode::from_u16(answer.status).expect("a status");
+        *response.headers_mut() = answer.headers;
+        let mut response = Some(response);
+        let ended = pool.call(&policy).run(|_| {
+            let response = response.take().expect("one attempt");
+            async { Ok::<_, std::io::Error>(response) }
+        });
+        if let Err(error) = ended.await {
+            said += &format!("{error} {error:?} {error:#?}\n");
+        }
+        said += &format!("{pool:?}\n");
+        assert!(!said.contains(MARK), "{}: {said}", answer.id);
+        said.clear();
+    }
+    meters.sample();
+    assert_eq!(providers.len(), provider::all().len());
+    let mut told = vec![traced.tree(), traced.log(), recorder.to_string(), recorder.gauges().join("\n")];
+    told.push(format!("{:?} {totals:?} {}", recorder.events(), totals.to_prometheus()));
+    told.extend(snapshotter.snapshot().into_vec().iter().map(|metric| format!("{metric:?}")));
+    for text in &told {
+        let around = text.find(MARK).map(|at| &text[at.saturating_sub(300)..at + 30]);
+        assert_eq!(around, None);
+    }
+    // That the search would find them.
+    for told_of_all in ["forbear.attempt.outcome=throttled", "openrouter", "vertex"] {
+        assert!(told[0].contains(told_of_all), "{told_of_all}");
     }
 }
 

@@ -150,23 +150,6 @@ async fn a_shut_the_store_lost_is_told_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn calls_that_pass_ask_the_store_nothing() {
-    let server = Server::redis(&[]);
-    let (_one, pool, heard) = replica(options(&server));
-    let (_two, _pool, heard_other) = replica(options(&server));
-    met([&heard, &heard_other]).await;
-    let provider = Provider::default();
-    let before = told(&heard, "store_asked");
-    let policy = policy(PATIENCE);
-    for _ in 0..100_000 {
-        pool.call(&policy).run(|_| async { provider.answer(1) }).await.expect("an answer");
-    }
-    // The courier's own reading goes on by the clock, once in seconds, whatever the calls.
-    let during = told(&heard, "store_asked") - before;
-    assert!(during < 100, "{during} questions for 100000 calls");
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_least_rights_suffice_and_no_password_is_told() {
     let rights = "forbear on >s3cret resetkeys ~fb:1:* resetchannels &fb:1:* -@all +evalsha +eval +script|load \
                   +hmget +hset +pexpire +zadd +zremrangebyscore +zcard +publish +subscribe +unsubscribe +ping +hello +time";

@@ -141,6 +141,50 @@ fn a_stream_states_its_usage_bit_by_bit() {
     assert_eq!(sides(&reader.used()), expected);
 }
 
+/// The last events of each provider's streams, as they come over the wire.
+#[test]
+fn streams_state_their_usage_in_each_providers_words() {
+    let both = [(TokenKind::Input, 9), (TokenKind::Output, 12)];
+    for (provider, last) in [
+        ("openai", r#"{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":12,"total_tokens":21}}"#),
+        (
+            "openai",
+            r#"{"type":"response.completed","response":{"error":null,"usage":{"input_tokens":9,"output_tokens":12}}}"#,
+        ),
+        ("azure-openai", r#"{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":12,"total_tokens":21}}"#),
+        ("gemini", r#"{"candidates":[],"usageMetadata":{"promptTokenCount":9,"candidatesTokenCount":12}}"#),
+        ("gemini", r#"{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":12,"total_tokens":21}}"#),
+        ("vertex", r#"{"type":"message","usage":{"input_tokens":9,"output_tokens":12}}"#),
+        ("bedrock", r#"{"metadata":{"usage":{"inputTokens":9,"outputTokens":12,"totalTokens":21}}}"#),
+        (
+            "bedrock",
+            r#"{"type":"message_stop","amazon-bedrock-invocationMetrics":{"inputTokenCount":9,"outputTokenCount":12}}"#,
+        ),
+        (
+            "mistral",
+            r#"{"choices":[{"delta":{}}],"usage":{"prompt_tokens":9,"completion_tokens":12,"total_tokens":21}}"#,
+        ),
+        ("groq", r#"{"choices":[],"x_groq":{"id":"req","usage":{"prompt_tokens":9,"completion_tokens":12}}}"#),
+        (
+            "cohere",
+            r#"{"type":"message-end","delta":{"finish_reason":"COMPLETE","usage":{"billed_units":{"input_tokens":1},"tokens":{"input_tokens":9,"output_tokens":12}}}}"#,
+        ),
+        (
+            "cohere",
+            r#"{"event_type":"stream-end","response":{"meta":{"tokens":{"input_tokens":9,"output_tokens":12}}}}"#,
+        ),
+        ("huggingface", r#"{"token":{},"details":{"generated_tokens":12,"input_length":9}}"#),
+        ("openrouter", r#"{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":12,"total_tokens":21}}"#),
+        ("perplexity", r#"{"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":12,"total_tokens":21}}"#),
+    ] {
+        let mut reader = StreamReader::new(provider::by_id(provider).expect("a table"));
+        let stream = format!("data: {{\"choices\":[]}}\n\n: comment\n\ndata: {last}\n\ndata: [DONE]\n\n");
+        assert!(reader.feed(stream.as_bytes(), NOW).is_none(), "{provider}: {last}");
+        assert_eq!(sides(&reader.used()), both, "{provider}: {last}");
+        assert_eq!(sides(&provider::by_id(provider).expect("a table").usage(stream.as_bytes())), both, "{provider}");
+    }
+}
+
 /// A pool learns from the answers whose bodies it sees: a model that uses a tenth of what is asked for is expected to.
 #[tokio::test(start_paused = true)]
 async fn a_pool_corrects_its_estimates_by_what_answers_state() -> Result<(), Box<dyn std::error::Error>> {

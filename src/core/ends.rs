@@ -2,7 +2,7 @@
 //!
 //! | class | stated | not stated |
 //! |---|---|---|
-//! | `request_rate`, `token_throughput`, `unknown` | the floor to 1 h | 1 s, doubling with each strike, to 60 s; or when what was learned says |
+//! | `request_rate`, `token_throughput`, `unknown` | the floor to 1 h | 1 s, doubling with each strike, to 60 s, and not past the minute in which it was used up; or when what was learned says |
 //! | `overload` | the floor to 1 h | 1 s, doubling with each strike, to 30 s |
 //! | `daily` | the floor to 26 h | 26 h, as told |
 //! | `spend` | the floor to 1 h | 1 h, as told |
@@ -38,6 +38,8 @@ pub(super) struct Guess {
     pub(super) strikes: u32,
     /// When the limit serves again, by what was learned of it.
     pub(super) learned: Option<Moment>,
+    /// When the limit was used up, after it had served something.
+    pub(super) used_up: Option<Moment>,
 }
 
 impl Guess {
@@ -53,7 +55,11 @@ impl Guess {
             (LimitClass::Overload, None) => (self.doubled().min(LONGEST_OVERLOAD_GUESS), End::Guessed),
             (_, None) => {
                 let learned = self.learned.map_or(Duration::ZERO, |again| now.until(again));
-                (self.doubled().max(learned).min(LONGEST_GUESS), End::Guessed)
+                let wait = self.doubled().max(learned).min(LONGEST_GUESS);
+                // Nearly all limits are per minute: a guess that reaches over the end of one ends there.
+                let minute = self.used_up.map_or(Duration::ZERO, |used_up| now.until(used_up.after(LONGEST_GUESS)));
+                let ends_with_it = learned.is_zero() && wait / 2 < minute && minute < wait;
+                (if ends_with_it { minute } else { wait }, End::Guessed)
             }
         };
         Shut { until: now.after(wait), class, end }
@@ -64,5 +70,23 @@ impl Guess {
         let first = self.floor.max(SHORTEST_GUESS);
         let doublings = self.strikes.saturating_sub(1).min(16);
         first.saturating_mul(1 << doublings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guess_ends_with_the_minute_in_which_the_limit_was_used_up() {
+        let seconds = |since, strikes| {
+            let now = Moment::since_start(Duration::from_secs(since));
+            let guess = Guess { floor: SHORTEST_GUESS, strikes, learned: None, used_up: Some(Moment::START) };
+            now.until(guess.news(&Signal::throttle(LimitClass::Unknown), now).until).as_secs()
+        };
+        assert_eq!(seconds(15, 5), 16);
+        assert_eq!(seconds(31, 6), 29, "not 32, 3 s into the next minute");
+        assert_eq!(seconds(50, 6), 32, "less than half of what was guessed is no wait");
+        assert_eq!(seconds(61, 7), 60);
     }
 }

@@ -6,6 +6,7 @@
 //! Beside the three states a pool may have learned how many requests may be under way: that holds calls in any of them.
 
 mod hear;
+mod release;
 
 use std::time::Duration;
 
@@ -19,8 +20,8 @@ use crate::core::merge::{End, Shut, merge};
 use crate::core::moment::Moment;
 use crate::core::pace::{NOBODY_WAITS, Pace};
 use crate::core::patience::Patience;
-use crate::core::signal::{Dimension, LimitClass, Quotas, Signal, TokenKind};
-use crate::core::supply::{Supply, is_request_rate};
+use crate::core::signal::{LimitClass, Signal, TokenKind};
+use crate::core::supply::Supply;
 use crate::core::tokens::TokenSlots;
 
 /// A shut longer than this is probed.
@@ -31,9 +32,6 @@ const PROBE_EVERY: Duration = Duration::from_secs(300);
 const PROBE_GOOD_AFTER: Duration = Duration::from_millis(1_500);
 /// Strikes are forgotten after this long without a throttle.
 const STRIKES_FADE_AFTER: Duration = Duration::from_secs(120);
-/// What a limit served since it was used up longer ago than this before the pool reopened says nothing of it.
-const OLDEST_LESSON: Duration = Duration::from_secs(150);
-
 /// What the gate does with calls.
 #[derive(Clone, Debug)]
 enum State {
@@ -79,6 +77,8 @@ pub struct Gate {
     drought: Option<Drought>,
     /// The last release that ended in a throttle; refusals of what it sent are still counted.
     release: Option<Release>,
+    /// How calls came back until the pool shut.
+    interrupted: Option<Pace>,
     /// The latest end that was stated since the pool last reopened: an assumed end may cover it for a while, not undo it.
     stated: Option<Shut>,
 }
@@ -103,51 +103,9 @@ impl Gate {
             cold: false,
             drought: None,
             release: None,
+            interrupted: None,
             stated: None,
         }
-    }
-
-    /// Tells one of the pool's limits on requests or tokens in less than a day: `amount` per `window`, shared by `replicas`
-    /// processes that do not know of each other. A pool that was shut is let back in as fast as this allows.
-    pub fn know_limit(&mut self, dimension: Dimension, amount: u64, window: Duration, replicas: u32) {
-        match dimension {
-            Dimension::Requests => self.supply.know(amount, window, replicas),
-            _ => self.tokens.know(dimension, amount, window, replicas),
-        }
-    }
-
-    /// Paces calls by the known limits from now on, throttled or not; a second's worth of slots that nobody took is saved up.
-    pub fn start_cold(&mut self, now: Moment) {
-        self.cold = true;
-        if matches!(self.state, State::Flowing) {
-            self.tokens.begin(now);
-            self.state = State::Paced(Pace::cold(now, self.supply.cold_plan()), LimitClass::None);
-        }
-    }
-
-    /// Tells what an answer says of quotas: of a throttle, how the limit comes back; of a success, when its window ends and
-    /// how much of it is left. To be called before [`Gate::throttled`] with the same signal. Returns whether calls may now
-    /// pass sooner than those who wait were told.
-    #[must_use = "those who wait must ask again"]
-    pub fn read(&mut self, quotas: &Quotas, signal: &Signal, now: Moment, dice: &mut impl Dice) -> bool {
-        let State::Paced(pace, _) = &mut self.state else {
-            self.supply.read(quotas, signal, None, now);
-            return false;
-        };
-        self.supply.read(quotas, signal, pace.window_ends(), now);
-        let reading = quotas.iter().find(|reading| is_request_rate(reading));
-        let Some(reading) = reading.filter(|_| !signal.failed) else { return false };
-        let next_slot = pace.next_slot();
-        if pace.is_even() && self.supply.has_much_left(reading) {
-            *pace = Pace::new(now, self.supply.plan(), dice);
-        }
-        if let Some(reset) = reading.reset {
-            pace.window_told(now.after(reset), now, dice);
-        }
-        if let (true, Some(left), Some(limit)) = (self.supply.is_shared(), reading.remaining, reading.limit) {
-            pace.left_told(left, limit, now, dice);
-        }
-        pace.next_slot() < next_slot
     }
 
     /// What the pool is, or was last, shut for.
@@ -343,7 +301,8 @@ impl Gate {
             self.bursts = self.bursts.wrapping_add(1);
         }
         let learned = self.release.as_ref().and_then(|release| self.supply.serves_again(release));
-        let news = Guess { floor: self.floor, strikes: self.strikes, learned }.news(signal, now);
+        let used_up = self.drought.map(|drought| drought.emptied);
+        let news = Guess { floor: self.floor, strikes: self.strikes, learned, used_up }.news(signal, now);
         let mut merged = merge(running, news, now)?;
         if news.end == End::Stated {
             self.stated = merge(self.stated, news, now);
@@ -366,60 +325,8 @@ impl Gate {
             _ if now.until(merged.until) > PROBED_ABOVE => Probe::DueAt(now.after(PROBE_EVERY)),
             _ => Probe::Never,
         };
-        self.state = State::Shut { shut: merged, probe };
+        self.shut(merged, probe);
         Some(merged)
-    }
-
-    /// Notes what a throttle tells of the limit: that it is used up, and, if calls were coming back, what it served before.
-    fn note_refusal(&mut self, pass: Pass, signal: &Signal, now: Moment) {
-        match &self.state {
-            State::Flowing => {
-                self.drought = Some(Drought { emptied: pass.at, dry: pass.at });
-                self.release = None;
-            }
-            State::Paced(pace, _) if pass.at >= pace.start() => {
-                let drought = self.drought.filter(|drought| drought.emptied.until(pace.start()) <= OLDEST_LESSON);
-                let Drought { emptied: emptied_before, dry } = drought.unwrap_or(Drought::begun(pace.start()));
-                let release = Release {
-                    emptied_before,
-                    dry,
-                    opened: pace.start(),
-                    sent: pace.total(),
-                    refused: pace.total() - pace.taken_before(pass.at, now),
-                    emptied: pass.at,
-                    step: pace.even_step(),
-                    told: signal.stated.map(|stated| stated.delay),
-                };
-                if self.supply.would_learn(&release) {
-                    // It served some before it throttled: the guess before was long enough.
-                    self.strikes = 0;
-                }
-                // The others are counted when they are heard of.
-                self.release = Some(Release { refused: 1, ..release });
-            }
-            State::Paced(..) => {}
-            State::Shut { .. } => {
-                if let Some(release) = self.release.as_mut().filter(|release| pass.at >= release.opened) {
-                    release.refused += 1;
-                    release.emptied = release.emptied.min(pass.at);
-                }
-            }
-        }
-    }
-
-    /// How calls come back from now on.
-    fn pace(&mut self, start: Moment, class: LimitClass, dice: &mut impl Dice) -> Pace {
-        // By now all that the last release sent has been refused, or will be served.
-        if let Some(release) = self.release.take() {
-            if self.supply.learn(&release) {
-                self.drought = Some(Drought::begun(release.emptied));
-            } else if let Some(drought) = &mut self.drought {
-                drought.dry = release.emptied;
-            }
-        }
-        let plan = if class == LimitClass::Overload { self.supply.careful_plan() } else { self.supply.plan() };
-        self.tokens.begin(start);
-        Pace::new(start, plan, dice)
     }
 
     /// Hears that a request sent under `pass` came back neither throttled nor as a success, or not at all: a probe that
@@ -458,6 +365,13 @@ impl Gate {
             State::Flowing => LimitClass::None,
         };
         self.state = State::Paced(self.pace(now, class, dice), class);
+    }
+
+    /// Shuts the pool, and keeps how calls came back until then.
+    fn shut(&mut self, shut: Shut, probe: Probe) {
+        if let State::Paced(pace, _) = std::mem::replace(&mut self.state, State::Shut { shut, probe }) {
+            self.interrupted = Some(pace);
+        }
     }
 
     /// What time alone has changed.

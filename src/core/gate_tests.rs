@@ -1,6 +1,6 @@
 use super::*;
 use crate::core::dice::SeededDice;
-use crate::core::signal::{Part, StatedDelay};
+use crate::core::signal::{Dimension, Part, QuotaWindow, Quotas, StatedDelay, TokenKind};
 
 const S: Duration = Duration::from_secs(1);
 
@@ -413,7 +413,7 @@ fn what_others_leave_of_a_window_is_for_those_who_still_wait() {
     gate.know_limit(Dimension::Requests, 50, minute, 10);
     let quotas = |left, reset| {
         let mut quotas = Quotas::default();
-        let reading = quotas.entry(Dimension::Requests, crate::core::signal::QuotaWindow::Minute).expect("room");
+        let reading = quotas.entry(Dimension::Requests, QuotaWindow::Minute).expect("room");
         (reading.limit, reading.remaining) = (Some(50), Some(left));
         reading.reset = Some(Duration::from_secs(reset));
         quotas

@@ -11,6 +11,8 @@
 //! Where several processes draw on one limit each has its share of it, and answers that tell how much is left say when
 //! others have stopped using theirs.
 
+mod told;
+
 use std::time::Duration;
 
 use crate::core::dice::Dice;
@@ -29,20 +31,19 @@ const SLOTS_UNTIL_BOLDER: f64 = 16.0;
 const SECONDS_UNTIL_BOLDER: f64 = 10.0;
 /// So long after its beginning, or after it was extended, everybody has taken what they were to take of a window.
 const SETTLED_AFTER: Duration = Duration::from_millis(2_500);
-/// One of several processes whose answers take longer than that asks for more than its share, if that is so many: of what
-/// the others leave it hears by not being refused.
+/// One of several processes whose answers take longer than that asks for more than its share, if that is so many or if
+/// others left something of the last window: of what they leave it hears by not being refused.
 const ENOUGH_TO_TEST: u32 = 10;
 /// Slots that test a learned grant are so many times as far apart as those it has: what is refused is little.
 const TEST_STEPS: u32 = 4;
-/// How much an answer that tells of something left, or of nothing, changes the pace of one of several processes.
-const BY_NEWS: f64 = 1.05;
 /// Whoever waits takes a slot when it comes. One that nobody took for this long, and for another interval, means that
 /// nobody waits.
 pub(super) const NOBODY_WAITS: Duration = Duration::from_secs(1);
 
-/// A timer rings up to a millisecond late, and a busy process takes its slot later still: the slots of so long are made up
-/// for. Without it nobody would leave at more than some hundreds a second.
-const LATE: Duration = Duration::from_millis(10);
+/// A timer rings up to a millisecond late, and a busy process or machine takes its slot later still: the slots of so long
+/// are made up for. Without it nobody would leave at more than some hundreds a second. A bucket that holds a second's quota
+/// has filled up by more in that time.
+const LATE: Duration = Duration::from_millis(100);
 /// A pool that is paced from the start saves up the slots of this long: a few calls together are no storm.
 const SAVED_UP: Duration = Duration::from_secs(1);
 
@@ -68,6 +69,10 @@ pub struct Pace {
     extends: bool,
     /// Whether an answer told of the current window.
     answered: bool,
+    /// Whether something was left of the last window when all had taken their shares.
+    others_leave: bool,
+    /// The same of the current window, so far.
+    leaves_now: bool,
     /// When the first of these was taken last, and how often one was.
     extended_at: Option<Moment>,
     extensions: u32,
@@ -100,6 +105,8 @@ impl Pace {
             saves: Duration::ZERO,
             extends: false,
             answered: false,
+            others_leave: false,
+            leaves_now: false,
             extended_at: None,
             extensions: 0,
         };
@@ -164,62 +171,6 @@ impl Pace {
         self.total
     }
 
-    /// Hears from an answer that the current window ends at `ends`: believed if that is clearly sooner than its length says.
-    /// Where a window slides, no answer says so.
-    pub(super) fn window_told(&mut self, ends: Moment, now: Moment, dice: &mut impl Dice) {
-        if self.window_ends().is_none() || ends <= now || ends.after(SAME_INSTANT) >= self.ends {
-            return;
-        }
-        let waits_for_next = self.next_slot >= self.ends;
-        self.ends = ends;
-        if waits_for_next {
-            self.next_slot = ends.after(dice.within(self.plan.step()));
-        }
-    }
-
-    /// Hears from an answer how much is left of the limit that several processes share.
-    ///
-    /// In a window, what is left after all have taken their shares belongs to those who still wait: each takes as large a
-    /// part of it as it has of what was used. Where the limit refills evenly, something left means that others do not use
-    /// theirs.
-    pub(super) fn left_told(&mut self, left: u64, limit: u64, now: Moment, dice: &mut impl Dice) {
-        match &mut self.plan {
-            Plan::Window { .. } => self.extend_window(left, limit, now, dice),
-            Plan::Even { interval, slowest, fastest } => {
-                let factor = match left {
-                    0 => BY_NEWS,
-                    1 => 1.0,
-                    _ => 1.0 / BY_NEWS,
-                };
-                *interval = interval.mul_f64(factor).clamp(*fastest, *slowest);
-            }
-            Plan::SlowStart { .. } | Plan::Learned { .. } => {}
-        }
-    }
-
-    fn extend_window(&mut self, left: u64, limit: u64, now: Moment, dice: &mut impl Dice) {
-        let used = limit.saturating_sub(left);
-        self.answered = true;
-        let waits_for_next = self.taken >= self.allowed && self.next_slot >= self.ends;
-        if !waits_for_next && !self.extends {
-            return;
-        }
-        let at = now.max(self.extended_at.unwrap_or(self.mark).after(SETTLED_AFTER));
-        let step = self.plan.step();
-        self.extends = left > 0 && used > 0 && at.after(SAME_INSTANT) < self.ends;
-        if !self.extends {
-            (self.allowed, self.next_slot) = (self.taken, self.ends.after(dice.within(step)));
-            return;
-        }
-        // Each time twice as bold: those who have finished take no part any more.
-        let part = left as f64 * f64::from(self.taken) / used as f64 * f64::from(1u32 << self.extensions.min(16));
-        // Answers take long: the next would come too late to go by.
-        let last = self.mark.until(now) > now.until(self.ends);
-        let more = if last { left } else { left.min(part.ceil() as u64) };
-        self.allowed = self.taken.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
-        self.next_slot = at.after(dice.within(SPREAD / 2));
-    }
-
     /// How long until the turn of somebody with so many before him, if that can be told.
     pub(super) fn expected_wait(&self, ahead: usize, now: Moment) -> Option<Duration> {
         let ahead = u32::try_from(ahead).unwrap_or(u32::MAX);
@@ -268,8 +219,10 @@ impl Pace {
                 self.next_slot.after(step.mul_f64(0.95) + dice.within(step / 10))
             }
             Plan::Window { grant, shared, .. } => {
-                if self.taken == *grant && *shared && *grant >= ENOUGH_TO_TEST {
-                    self.allowed = self.taken.saturating_add(*grant);
+                let tests = *grant >= ENOUGH_TO_TEST || self.others_leave;
+                if self.taken == *grant && *shared && tests {
+                    let more = if self.others_leave { u32::MAX } else { *grant };
+                    self.allowed = self.taken.saturating_add(more);
                     self.extends = true;
                     self.mark.after(SETTLED_AFTER + dice.within(SPREAD / 2))
                 } else if self.taken >= self.allowed {
@@ -279,7 +232,8 @@ impl Pace {
                         step
                     } else {
                         // A grant that turns out too small may be much too small.
-                        let doublings = if *shared { 0 } else { self.mark.after(SPREAD).until(now).as_secs() };
+                        let doubles = !*shared || self.others_leave;
+                        let doublings = if doubles { self.mark.after(SPREAD).until(now).as_secs() } else { 0 };
                         step * TEST_STEPS / (1 << doublings.min(16))
                     };
                     self.next_slot.after(gap.max(SHORTEST_STEP))
@@ -323,6 +277,7 @@ impl Pace {
         let step = SPREAD.min(*window / 4) / (*grant).max(1);
         (self.mark, self.ends) = (begins, begins.after(*window + step));
         (self.taken, self.allowed) = (0, *grant);
+        self.others_leave = std::mem::take(&mut self.leaves_now);
         (self.extends, self.answered, self.extended_at, self.extensions) = (false, false, None, 0);
         match test_in {
             Some(0) => {

@@ -62,3 +62,79 @@ fn pacing_is_over_when_a_slot_stays_untaken() {
     assert!(!pace.is_over(next.after(Duration::from_millis(2_900))));
     assert!(pace.is_over(next.after(Duration::from_millis(3_100))));
 }
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn window(grant: u32, shared: bool) -> Plan {
+    Plan::Window { grant, window: MINUTE, test_in: None, shared }
+}
+
+/// Takes so many slots as they come; when the last was taken.
+fn take(pace: &mut Pace, slots: u32, dice: &mut SeededDice) -> Moment {
+    let mut now = Moment::START;
+    for _ in 0..slots {
+        now = pace.next_slot();
+        assert!(pace.take(now, dice));
+    }
+    now
+}
+
+#[test]
+fn several_processes_keep_a_few_requests_of_a_bucket_in_reserve() {
+    let (second, dice) = (Duration::from_secs(1), &mut SeededDice::new(3));
+    let plan = Plan::Even { interval: second, slowest: second * 2, fastest: second / 10 };
+    let after = |left, holds, dice: &mut SeededDice| {
+        let mut pace = Pace::new(Moment::START, plan, dice);
+        pace.left_told(left, 200, holds, at(1.0), dice);
+        pace.interval()
+    };
+    assert!(after(2, 200, dice) > second && after(3, 200, dice) < second);
+    // A small one has less to spare, and one of a single request nothing.
+    assert!(after(0, 3, dice) > second && after(1, 3, dice) < second && after(0, 1, dice) > second);
+    let mut pace = Pace::new(Moment::START, plan, dice);
+    (0..100).for_each(|_| pace.left_told(200, 200, 200, at(1.0), dice));
+    assert_eq!(pace.interval(), second / 10, "never faster than all of them together");
+}
+
+#[test]
+fn where_a_window_slides_a_refused_process_goes_on_with_the_rest_of_its_share() {
+    let dice = &mut SeededDice::new(3);
+    let mut pace = Pace::new(Moment::START, window(20, true), dice);
+    let refused_at = take(&mut pace, 8, dice);
+    let start = refused_at.after(Duration::from_secs(1));
+    let slides = pace.resumed((refused_at, 1), start, window(20, true), true, dice);
+    assert_eq!(slides.allowed - slides.taken, 13);
+    assert_eq!(slides.ends, pace.ends.after(Duration::from_secs(1)));
+    let anew = pace.resumed((refused_at, 1), start, window(20, true), false, dice);
+    assert_eq!(anew.allowed - anew.taken, 20, "the next window");
+}
+
+#[test]
+fn what_others_left_of_a_window_is_asked_for_in_the_next() {
+    let taken_by = |left, dice: &mut SeededDice| {
+        let mut pace = Pace::new(Moment::START, window(2, true), dice);
+        take(&mut pace, 2, dice);
+        // Too late in its window to go on with it.
+        pace.left_told(left, 20, 20, at(59.9), dice);
+        take(&mut pace, 2, dice);
+        pace.next_slot() < pace.ends
+    };
+    let dice = &mut SeededDice::new(3);
+    assert!(taken_by(5, dice) && !taken_by(0, dice));
+}
+
+#[test]
+fn a_pace_that_becomes_a_window_takes_only_what_is_left_of_it() {
+    let dice = &mut SeededDice::new(3);
+    let mut even = Pace::cold(Moment::START, Plan::even(Duration::from_secs(3)));
+    let now = take(&mut even, 10, dice).after(Duration::from_secs(1));
+    let left = |left, told, dice: &mut SeededDice| {
+        let pace = even.into_window(left, told, now, window(20, false), dice);
+        (pace.allowed, pace.ends)
+    };
+    assert_eq!(left(20, None, dice).0, 10, "ten were sent since");
+    assert_eq!(left(4, None, dice).0, 4, "others sent some");
+    assert_eq!(left(20, Some(at(40.0)), dice).1, at(40.0));
+    // One window after the last was sent at 27 s: it may be one that slides.
+    assert!(left(20, Some(at(87.0)), dice).1 >= now.after(MINUTE));
+}

@@ -8,8 +8,9 @@ pub(super) const SPREAD: Duration = Duration::from_secs(2);
 pub(super) const SLOWEST_START: Duration = Duration::from_millis(250);
 /// A pool that throttled is let back in at this part of the rate it served.
 const BELOW_LEARNED: f64 = 0.95;
-/// Timers tell no less apart.
-pub(super) const SHORTEST_STEP: Duration = Duration::from_millis(1);
+/// More than a hundred thousand a second no provider grants. Timers tell no less than a millisecond apart: the slots that
+/// fall into one are taken together, when it is over.
+pub(super) const SHORTEST_STEP: Duration = Duration::from_micros(10);
 /// Windows from one test of a learned grant to the next.
 pub(super) const WINDOWS_PER_TEST: u32 = 5;
 

@@ -4,12 +4,14 @@
 //! run from the general to the specific, the user's last. Reading is one pass over the headers; only an error, or a body
 //! that was handed over, is looked at further.
 
+mod axis;
 pub mod claim;
 pub mod fact;
 pub mod field;
 pub mod header;
 mod index;
 mod judge;
+pub(crate) mod keys;
 mod seen;
 pub mod tokens;
 pub mod verdict;
@@ -169,7 +171,7 @@ impl Table {
         };
         let may_fail = http >= 400 || (200..300).contains(&http);
         let has_text = may_fail && (observation.body.is_some() || observation.message.is_some());
-        let mut seen = Seen::default();
+        let mut seen = Seen::nothing();
         if let Some(map) = observation.headers {
             let asked = Asked { table: self.rules, user: self.user_rules, body: has_text };
             let is_asked = http >= 400 || has_text || may_fail && self.headers.tells_status;
@@ -196,7 +198,7 @@ impl Table {
         }
         if observation.in_stream || status < 400 && (seen.stream || facts.in_stream) {
             // These headers were sent before the error and say nothing of it.
-            seen = Seen::default();
+            seen = Seen::nothing();
             sent.set(None);
         }
         let judgement = judge(self, status, &seen, &facts);

@@ -18,6 +18,8 @@ use crate::core::signal::{Dimension, LimitClass, QuotaReading, QuotaWindow, Quot
 const ROOM_FOR_CHANCE: f64 = 0.95;
 /// A limit that grants at once and does not tell how often is one of requests per minute, as nearly all are.
 const ASSUMED_WINDOW: Duration = Duration::from_secs(60);
+/// So many short waits in a row, where slots come in windows, and it is no window, whatever was stated before.
+const MOST_DOUBTS: u8 = 3;
 /// A rate at which nothing was served for so many intervals is none.
 const IN_VAIN: u32 = 6;
 
@@ -45,6 +47,11 @@ impl Share {
         Duration::try_from_secs_f64(self.window.as_secs_f64() / self.amount).unwrap_or(self.window)
     }
 
+    /// The time one request is granted per to all who draw on the limit.
+    fn all_interval(&self) -> Duration {
+        self.interval() / self.replicas
+    }
+
     /// Slots of a limit that refills evenly.
     fn even(&self) -> Plan {
         if self.replicas <= 1 {
@@ -61,11 +68,17 @@ pub(super) struct Supply {
     refill: Option<Refill>,
     /// What releases taught.
     lesson: Option<Lesson>,
+    /// Whether a wait was stated that no bucket states: its next request comes after one interval.
+    waited_long: bool,
+    /// Short waits that were stated since, while slots came in windows.
+    doubts: u8,
+    /// Whether the window slides, as the last throttle told.
+    slides: bool,
 }
 
 impl Supply {
     pub(super) const fn new() -> Self {
-        Self { share: None, refill: None, lesson: None }
+        Self { share: None, refill: None, lesson: None, waited_long: false, doubts: 0, slides: false }
     }
 
     /// Notes the limit; nothing is known of one that grants nothing.
@@ -109,25 +122,58 @@ impl Supply {
     }
 
     /// Notes how the limit comes back, from a throttled answer. `window_ends` is when the running window should end, if
-    /// slots come in windows.
-    pub(super) fn read(&mut self, quotas: &Quotas, throttle: &Signal, window_ends: Option<Moment>, now: Moment) {
+    /// slots come in windows; `spread` tells of a pool that was paced from the start.
+    pub(super) fn read(
+        &mut self,
+        quotas: &Quotas,
+        throttle: &Signal,
+        window_ends: Option<Moment>,
+        spread: bool,
+        now: Moment,
+    ) {
         let Some(stated) = throttle.stated else { return };
         let next = now.after(stated.delay + SAME_INSTANT);
-        if let Some(ends) = window_ends {
-            // A window that has its next request long before it should end is none.
-            self.refill = Some(if next < ends { Refill::Even } else { Refill::AtOnce });
-            return;
+        let long = self.share.is_some_and(|share| stated.delay > share.all_interval() * 3 + SAME_INSTANT);
+        if long {
+            (self.waited_long, self.doubts) = (true, 0);
         }
-        let slot = self.share.map_or(Duration::ZERO, |share| share.interval());
         let spent = quotas.iter().find(|reading| match throttle.class {
             LimitClass::TokenThroughput => counts_tokens_of(reading, throttle.token_kind),
             _ => is_request_rate(reading) && reading.remaining == Some(0),
         });
-        if let (None, Some(whole_in)) = (self.refill, spent.and_then(|reading| reading.reset)) {
+        let whole_in = spent.and_then(|reading| reading.reset);
+        if let Some(ends) = window_ends {
+            let soon = next < ends;
+            self.slides = soon && whole_in.is_some_and(|whole_in| next < now.after(whole_in));
+            if soon && !long {
+                self.doubts = self.doubts.saturating_add(1);
+            }
+            // A window that has its next request long before it should end is none, or slides and was used little by little.
+            let even = soon && !long && (spread || !self.waited_long || self.doubts >= MOST_DOUBTS);
+            self.waited_long &= !even;
+            self.refill = Some(if even { Refill::Even } else { Refill::AtOnce });
+            return;
+        }
+        let slot = self.share.map_or(Duration::ZERO, |share| share.interval());
+        if let (None, Some(whole_in)) = (self.refill, whole_in) {
             // The second half: a bucket of one request is whole again with its next request.
             let even = next < now.after(whole_in) || whole_in <= slot + SAME_INSTANT;
             self.refill = Some(if even { Refill::Even } else { Refill::AtOnce });
         }
+    }
+
+    /// How many requests a bucket holds that says so much is left and when it is whole again.
+    pub(super) fn holds(&self, left: u64, limit: u64, whole_in: Option<Duration>) -> u64 {
+        let interval = self.share.map_or(Duration::ZERO, |share| share.all_interval());
+        match whole_in {
+            Some(whole_in) if !interval.is_zero() => left + (whole_in.as_secs_f64() / interval.as_secs_f64()) as u64,
+            _ => limit,
+        }
+    }
+
+    /// Whether the window slides: then each of its requests comes back one window after it was taken.
+    pub(super) const fn slides(&self) -> bool {
+        self.slides
     }
 
     /// Whether so much is left after a request that was let in alone that the limit cannot have come back little by little:

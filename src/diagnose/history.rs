@@ -14,6 +14,10 @@ use crate::diagnose::settings::Settings;
 use crate::diagnose::supply::Peaks;
 use crate::diagnose::window::Window;
 
+/// The most looks kept; when there would be more, every second one is forgotten. An hour has five hundred; only a
+/// simulation, which keeps all of its time, comes to so many.
+const MOST_LOOKS: usize = 100_000;
+
 /// How a history is kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Keeping {
@@ -86,6 +90,19 @@ impl History {
         while self.looks.get(1).is_some_and(|second| second.at.after(needed) <= now) {
             self.looks.pop_front();
         }
+        if self.looks.len() > MOST_LOOKS {
+            self.thin_out();
+        }
+    }
+
+    /// Forgets every second look; from now on looks are twice as far apart.
+    fn thin_out(&mut self) {
+        let mut keep = false;
+        self.looks.retain(|_| {
+            keep = !keep;
+            keep
+        });
+        self.keeping.every *= 2;
     }
 
     /// The window that ends now with these numbers.

@@ -6,30 +6,31 @@ use std::sync::PoisonError;
 use super::flow::Flow;
 use super::sync::{Mutex, MutexGuard};
 
-/// The numbers of attempts under way that handed their place over. Empty, and never looked at, where nobody does that.
+/// The numbers of attempts under way that handed their place over. Not there, and never looked at, where nobody does that.
 #[derive(Debug, Default)]
-pub(super) struct HandedOver(Mutex<HashSet<u32>>);
+pub(super) struct HandedOver(Mutex<Option<Box<HashSet<u32>>>>);
 
 impl HandedOver {
     /// Notes that this attempt's place is a guard's; `false` if it is one's already.
     pub(super) fn note(&self, number: u32, flow: &Flow) -> bool {
         let mut numbers = self.lock();
         flow.mark_handed_over(true);
-        numbers.insert(number)
+        numbers.get_or_insert_default().insert(number)
     }
 
     /// Forgets it, since the attempt or its guard has ended; whether it was noted, so that the other still holds the
     /// place.
     pub(super) fn forget(&self, number: u32, flow: &Flow) -> bool {
         let mut numbers = self.lock();
-        let noted = numbers.remove(&number);
-        if numbers.is_empty() {
+        let noted = numbers.as_mut().is_some_and(|numbers| numbers.remove(&number));
+        if numbers.as_ref().is_none_or(|numbers| numbers.is_empty()) {
+            *numbers = None;
             flow.mark_handed_over(false);
         }
         noted
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashSet<u32>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Box<HashSet<u32>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod drain;
 mod fleet;
 mod flow;
 mod handed;
+mod lazy;
 mod level;
 mod line;
 mod nap;
@@ -19,6 +20,7 @@ mod timer;
 mod turn;
 
 pub use drain::StillInFlight;
+pub(crate) use lazy::LazyCore;
 pub(crate) use level::DEEPEST;
 pub(crate) use nap::Nap;
 pub(crate) use node::{Node, Trunk};

@@ -37,16 +37,24 @@ impl<'a> Nap<'a> {
 impl Future for Nap<'_> {
     type Output = ();
 
+    #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = self.project();
         if this.sleep.poll(cx).is_ready() {
             return Poll::Ready(());
         }
-        let Some(node) = *this.node else { return Poll::Pending };
-        let no_more = this.no_more.get_or_insert_with(|| Box::pin(node.no_more()));
-        if node.trunk().is_draining() {
-            return Poll::Ready(());
+        match *this.node {
+            Some(node) => poll_no_more(node, this.no_more, cx),
+            None => Poll::Pending,
         }
-        no_more.as_mut().poll(cx)
     }
+}
+
+/// Whether a drain has begun at `node`.
+fn poll_no_more<'a>(node: &'a Node, no_more: &mut Option<Pin<Box<Notified<'a>>>>, cx: &mut Context<'_>) -> Poll<()> {
+    let no_more = no_more.get_or_insert_with(|| Box::pin(node.no_more()));
+    if node.trunk().is_draining() {
+        return Poll::Ready(());
+    }
+    no_more.as_mut().poll(cx)
 }

@@ -19,7 +19,8 @@ use crate::event::{Event, GateState, PoolLabels};
 use crate::gate::by_hand::{ByHand, is_by_hand, state_of};
 #[cfg(feature = "redis")]
 use crate::gate::fleet::FleetLink;
-use crate::gate::level::{DEEPEST, Level};
+use crate::gate::lazy::LazyCore;
+use crate::gate::level::{DEEPEST, Level, States};
 use crate::gate::queue::Queue;
 use crate::gate::sync::MutexGuard;
 
@@ -78,7 +79,7 @@ impl Trunk {
 }
 
 /// One level of a path: the pool itself, or a level above it whose limits bind all pools below.
-pub(crate) type Node = Level<Core, Station>;
+pub(crate) type Node = Level<LazyCore, Station>;
 
 /// What a level has beside its state.
 pub(crate) struct Station {
@@ -106,7 +107,7 @@ impl Node {
         trunk: Arc<Trunk>,
         labels: PoolLabels,
         above: Option<Arc<Self>>,
-        core: Core,
+        core: LazyCore,
         listener: Option<Arc<dyn Listener>>,
         queue_limit: usize,
     ) -> Arc<Self> {
@@ -202,15 +203,15 @@ impl Node {
 
     /// Notes the state this level is in; gives it back where it lets calls in and did not before. To be
     /// [told](Self::tell_reopened) outside of the lock.
-    pub(super) fn notices(&self, core: &mut Core, now: Moment) -> Option<Reopened> {
+    pub(super) fn notices(&self, core: &mut LazyCore, now: Moment) -> Option<Reopened> {
         let look = self.look_at(core, now);
         self.notices_look(core, &look)
     }
 
-    fn notices_look(&self, core: &mut Core, look: &Look) -> Option<Reopened> {
+    fn notices_look(&self, core: &mut LazyCore, look: &Look) -> Option<Reopened> {
         let state = state_of(look);
         let told = self.parts.told.swap(state as u8, Ordering::Relaxed);
-        let early = core.take_reopened_early();
+        let early = core.is_made() && core.take_reopened_early();
         (state != GateState::Shut && told != state as u8).then_some(Reopened { state, early })
     }
 
@@ -249,34 +250,25 @@ impl Node {
         classes.find(|class| *class != LimitClass::None).unwrap_or(LimitClass::None)
     }
 
-    /// Asks every level of the path; passes only if all let pass, and takes slots only then. The second value has a bit
-    /// set for each level (0 = widest) this request is a probe of.
+    /// Asks every level of the path; passes only if all let pass, and takes slots only then.
     /// `estimate` is what the request is expected to use.
-    pub(super) fn ask(&self, now: Moment, take: bool, estimate: Estimate) -> (Admission, u8) {
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub(super) fn ask(&self, now: Moment, take: bool, estimate: Estimate) -> Result<LetIn, Hold> {
         let dice = &mut &self.trunk().dice;
         let mut states = self.states();
-        let ask = |node: &Self, level: &Core| {
-            // Counted only where their number is limited: it is the whole subtree's.
-            let in_flight = level.in_flight_limit().map_or(0, |_| node.in_flight_below());
-            Ask::at(now).with_in_flight(in_flight).with_estimate(Some(estimate))
-        };
-        let held = self.path().zip(states.each()).filter_map(|(node, level)| match node.look_at(level, now) {
-            Look::Shut(shut) if is_by_hand(&shut) => {
-                Some(Hold { ask_again: shut.until, class: shut.class, shut: Some(shut) })
-            }
-            _ => match level.peek_for(ask(node, level), dice) {
-                Admission::Hold(hold) => Some(hold),
-                Admission::Pass(_) => None,
-            },
-        });
-        if let Some(hold) = held.reduce(longer) {
-            return (Admission::Hold(hold), 0);
+        if let Some(hold) = self.in_the_way(&mut states, now, estimate) {
+            return Err(hold);
         }
-        let mut probes = 0;
+        let mut let_in = LetIn { probes: 0, next: now };
         if take {
             for (bit, (node, level)) in self.path().zip(states.each()).enumerate() {
-                if let Admission::Pass(Pass { probe: true, .. }) = level.take_for(ask(node, level), dice) {
-                    probes |= 1 << bit;
+                let asks = node.asks(level, now, estimate);
+                if level.is_made()
+                    && let Admission::Pass(Pass { probe: true, .. }) = level.take_for(asks, dice)
+                {
+                    let_in.probes |= 1 << bit;
                 }
             }
         }
@@ -289,12 +281,40 @@ impl Node {
         }
         if all_flow && !self.trunk().is_draining() {
             self.unbar(&states);
+        } else if take && let Some(hold) = self.in_the_way(&mut states, now, Estimate::default()) {
+            let_in.next = hold.ask_again;
         }
         drop(states);
         for (node, state) in self.path().zip(reopened) {
             node.tell_reopened(state, now);
         }
-        (Admission::Pass(Pass { at: now, probe: probes != 0 }), probes)
+        Ok(let_in)
+    }
+
+    /// What keeps a request back at the level of the path that binds longest, if one does.
+    fn in_the_way(&self, states: &mut States<'_, LazyCore>, now: Moment, estimate: Estimate) -> Option<Hold> {
+        let dice = &mut &self.trunk().dice;
+        let held = self.path().zip(states.each()).filter_map(|(node, level)| match node.look_at(level, now) {
+            Look::Shut(shut) if is_by_hand(&shut) => {
+                Some(Hold { ask_again: shut.until, class: shut.class, shut: Some(shut) })
+            }
+            _ if !level.is_made() => None,
+            _ => {
+                let asks = node.asks(level, now, estimate);
+                match level.peek_for(asks, dice) {
+                    Admission::Hold(hold) => Some(hold),
+                    Admission::Pass(_) => None,
+                }
+            }
+        });
+        held.reduce(longer)
+    }
+
+    /// A request that asks at this level.
+    fn asks(&self, level: &Core, now: Moment, estimate: Estimate) -> Ask {
+        // Counted only where their number is limited: it is the whole subtree's.
+        let in_flight = level.in_flight_limit().map_or(0, |_| self.in_flight_below());
+        Ask::at(now).with_in_flight(in_flight).with_estimate(Some(estimate))
     }
 
     /// Reports a throttle of a request sent from here to the level (0 = widest) its limit belongs to. Never waits; what
@@ -332,7 +352,7 @@ impl Node {
     }
 
     /// Makes every call of the subtree ask, and tells why. `core` holds the shut.
-    pub(super) fn shut(&self, core: MutexGuard<'_, Core>, shut: Shut, now: Moment) {
+    pub(super) fn shut(&self, core: MutexGuard<'_, LazyCore>, shut: Shut, now: Moment) {
         let was = self.parts.told.swap(GateState::Shut as u8, Ordering::Relaxed);
         drop(core);
         let until = if shut.is_hard() { Moment::NEVER } else { shut.until };
@@ -447,6 +467,15 @@ impl Node {
         self.parts.queue.wake_head();
         self.each_below(&|node| node.wake_heads());
     }
+}
+
+/// A request is let in.
+#[derive(Clone, Copy)]
+pub(super) struct LetIn {
+    /// A bit for each level (0 = widest) it is a probe of.
+    pub(super) probes: u8,
+    /// When the next may ask, where this one took a slot.
+    pub(super) next: Moment,
 }
 
 /// A level lets calls in again.

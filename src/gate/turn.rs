@@ -6,13 +6,13 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use crate::core::estimate::Estimate;
-use crate::core::gate::{Admission, Hold};
+use crate::core::gate::Hold;
 use crate::core::moment::Moment;
 use crate::core::refusal::Refusal;
 use crate::core::signal::LimitClass;
 use crate::gate::by_hand::is_by_hand;
 use crate::gate::line::Waiter;
-use crate::gate::node::Node;
+use crate::gate::node::{LetIn, Node};
 use crate::gate::permit::Permit;
 use crate::gate::queue::{Locked, Place};
 use crate::gate::timer::Set;
@@ -59,7 +59,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Asks the gate from this place: only the head takes a slot, the others learn what is in the way.
-    fn ask(&self, queue: &Locked<'_>, now: Moment) -> Result<u8, No> {
+    fn ask(&self, queue: &Locked<'_>, now: Moment) -> Result<LetIn, No> {
         let refused = |why, hold: Hold| {
             let next_slot = Some(hold.ask_again).filter(|next| *next > now);
             Refused { why, class: hold.class, retry_at: hold.shut.map(|shut| shut.until).or(next_slot) }
@@ -68,7 +68,7 @@ impl<'a> Turn<'a> {
             return Err(No::Never(Refused { why: Refusal::Draining, class: LimitClass::None, retry_at: None }));
         }
         if !self.node.trunk().is_gated() {
-            return Ok(0);
+            return Ok(LetIn { probes: 0, next: now });
         }
         if self.place.is_none()
             && self.first
@@ -79,12 +79,11 @@ impl<'a> Turn<'a> {
         }
         let is_first = queue.is_first(self.place, self.arrived, !self.first);
         let in_time = now < self.deadline;
-        let (admission, probes) = self.node.ask(now, is_first && in_time, self.estimate);
-        let hold = match admission {
-            Admission::Pass(_) if is_first && in_time => return Ok(probes),
+        let hold = match self.node.ask(now, is_first && in_time, self.estimate) {
+            Ok(let_in) if is_first && in_time => return Ok(let_in),
             // Somebody is before us, and will see to us when he goes.
-            Admission::Pass(_) => Hold { ask_again: now, class: self.node.held_for(), shut: None },
-            Admission::Hold(hold) => hold,
+            Ok(_) => Hold { ask_again: now, class: self.node.held_for(), shut: None },
+            Err(hold) => hold,
         };
         let hopeless = hold.is_hopeless(is_first, self.deadline);
         let why = match hold.shut {
@@ -103,16 +102,13 @@ impl<'a> Turn<'a> {
         queue.len() >= self.node.parts.queue_limit.load(Ordering::Relaxed)
     }
 
-    /// Leaves the queue; a head that leaves sees to the next, who is to be woken if he may ask now.
-    fn leave(&mut self, queue: &mut Locked<'_>, now: Moment) -> Option<Waker> {
+    /// Leaves the queue; a head that leaves sees to the next, who may ask at `next` and is to be woken if that is now.
+    fn leave(&mut self, queue: &mut Locked<'_>, now: Moment, next: Moment) -> Option<Waker> {
         let place = self.place.take()?;
         if !queue.leave(place, self.arrived) {
             return None;
         }
-        let pending = match self.node.ask(now, false, Estimate::default()).0 {
-            Admission::Pass(_) => false,
-            Admission::Hold(hold) => queue.wake_head_at(hold.ask_again) == Set::Pending,
-        };
+        let pending = next > now && queue.wake_head_at(next) == Set::Pending;
         if pending { None } else { queue.head_waker() }
     }
 
@@ -121,12 +117,13 @@ impl<'a> Turn<'a> {
         loop {
             let now = node.now();
             let hold = match self.ask(queue, now) {
-                Ok(probes) => {
-                    woken.extend(self.leave(queue, now));
+                Ok(LetIn { probes, next }) => {
+                    woken.extend(self.leave(queue, now, next));
                     return Poll::Ready(Ok(Permit::given(node, probes, self.first, now)));
                 }
                 Err(No::Never(refused)) => {
-                    woken.extend(self.leave(queue, now));
+                    // The next asks, and hears what is in the way.
+                    woken.extend(self.leave(queue, now, now));
                     return Poll::Ready(Err(refused));
                 }
                 Err(No::NotYet(hold)) => hold,

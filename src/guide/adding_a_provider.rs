@@ -115,7 +115,8 @@
 //!
 //! That makes `provider::acme()`, `forbear classify --provider acme`, and the emulator's dialect. Tests go over the list:
 //! the round trip (what the emulator says is what the table reads, for each class), the bounds on hostile input, the closed
-//! words. Recorded answers go to `tests/data/cases.jsonl`, one a line, each with its source.
+//! words. Recorded answers go to `tests/data/cases.jsonl`, one a line, each with its source; one of the tests asks for a
+//! paragraph in [`providers`](crate::guide::providers), so that users read of it.
 //!
 //! # Judging what a page leaves open
 //!

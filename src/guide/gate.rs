@@ -22,7 +22,7 @@
 //!
 //! | class | how long | how it ends |
 //! |---|---|---|
-//! | `request_rate`, `token_throughput`, `unknown` | as stated, at least 1 s, at most 1 h; else a guess from 1 s, doubling with each strike, to 60 s | paced |
+//! | `request_rate`, `token_throughput`, `unknown` | as stated, at least 1 s, at most 1 h; else a guess from 1 s, doubling with each strike, to 60 s, and not past the minute in which the limit was used up | paced |
 //! | `overload` | as stated; else a guess to at most 30 s | paced |
 //! | `concurrency` | not at all: fewer may be under way | their number grows back |
 //! | `daily` | as stated, at most 26 h; else 26 h | a probe, or the end |
@@ -65,7 +65,9 @@
 //!
 //! Which of the first two a known limit is shows in one throttled answer. A bucket has its next request long before it is
 //! whole again; a window is whole when it has its next request. Success answers correct it: a window that ends sooner than
-//! its length says, or a quota of which much is left although calls come one by one.
+//! its length says, or a quota of which much is left although calls come one by one. A window that slides looks like a
+//! bucket for the moments in which its first requests leave it; but no bucket ever states a wait of many intervals, so
+//! whoever heard one goes on with the rest of his window a moment later.
 //!
 //! Pacing is over when a slot stays untaken for a second: then nobody waits. How long answers take does not matter: a call
 //! that was not throttled for 1.5 s counts as let in, though its answer may take a minute.
@@ -190,7 +192,13 @@
 //!
 //! A gate of this process sees what this process saw. Where several processes share a pool and nothing tells them of each
 //! other, `.replicas(n)` divides the known limit among them, with 5 % to spare for slots that meet by chance. Where answers
-//! tell how much is left, those who still wait take over what the others leave.
+//! tell how much is left, those who still wait take over what the others leave: of a window as much more as is left of it,
+//! and where something was left of the last one they ask for more without waiting for answers; of a bucket all but three
+//! requests, which are there for those that meet by chance.
+//!
+//! What this cannot do: a bucket that holds a single request has no room for chance. Ten processes that do not hear of each
+//! other meet at most every third of its slots where refusals are counted, as radio stations on one channel do. The table
+//! of [storms](crate::guide::storm) shows it; a shared gate has no such limit.
 //!
 //! ```
 //! use forbear::{Forbear, Gate};

@@ -3,8 +3,10 @@
 //! # The way of one call
 //!
 //! 1. **Call.** Demand is counted here, whatever becomes of the call.
-//! 2. **Gate.** *Flowing*: a permit at once. *Paced*: a permit at its slot. *Shut*: wait for the reopening, or be refused
-//!    at once, told when to come back, where the deadline comes first.
+//! 2. **Gate.** *Flowing*: a permit at once. *Paced*: a permit at its slot. *Shut*: wait for the reopening. A call whose
+//!    turn cannot come in time is refused at once and told when to come back: because the deadline comes first, because
+//!    too many wait before it, or because less time would be left than most attempts take. So is one that finds the
+//!    queue full, and one that said it does not wait.
 //! 3. **Attempt.** The operation runs for at most the attempt's timeout or the time left, whichever is less; at the
 //!    deadline it is cut.
 //! 4. **Classify.** The provider's table reads status, headers and body: which limit, how long to wait, how much quota is
@@ -24,16 +26,16 @@
 //!
 //! | limit class | effect | end |
 //! |---|---|---|
-//! | `request_rate`, `token_throughput`, `unknown` | shut | as stated, at least 1 s; not stated: a guess that doubles with each throttled round, at most 60 s |
-//! | `overload` | shut | as stated; guessed at most 30 s |
-//! | `concurrency` | shut | as `request_rate` |
+//! | `request_rate`, `token_throughput`, `unknown` | shut | as stated, at least 1 s; not stated: a guess that doubles with each throttled round, at most 60 s and not past the minute in which the limit was used up; then paced |
+//! | `overload` | shut | as stated; guessed at most 30 s; then paced |
+//! | `concurrency` | not shut: fewer requests may be under way, and the next leaves when one comes back | one more is tried after 5 s, then half as often each time that is in vain |
 //! | `daily` | shut; later calls fail at once without a request | as stated, at most 26 h; else 26 h |
 //! | `spend` | shut, likewise | as stated; else looked at again after 1 h |
 //! | a request larger than the limit | none | |
 //!
 //! A shut longer than a minute is tested by one request every 5 minutes, so that a raised quota or a paid bill needs no
-//! restart. What the provider told beats what was guessed; of two of a kind the later end wins. After a shut calls are
-//! let in spread out, slowly at first.
+//! restart. What the provider told beats what was guessed; of two of a kind the later end wins. After a shut calls come
+//! back one slot after another, as fast as what is known of the limit allows: see [the gate](crate::guide::gate).
 //!
 //! # Which pool a throttle shuts
 //!
@@ -90,8 +92,9 @@
 //! | `client_attempts` | off | the HTTP client's span below an attempt is the CLIENT one |
 //! | `queue_limit` | 100000 | a guard of memory, about 40 MB; how long a call waits is its deadline's affair |
 //!
-//! At 3 am: `FORBEAR_GATE=off` turns the gate off and `FORBEAR_OBSERVE_ONLY=1` stops retrying, at the next start and
-//! without a build.
+//! At 3 am: [`Forbear::turn_gate_off`](crate::Forbear::turn_gate_off), [`Pool::shut`](crate::Pool::shut) and
+//! [`Pool::reopen`](crate::Pool::reopen) work at run time; `FORBEAR_GATE=off` turns the gate off and
+//! `FORBEAR_OBSERVE_ONLY=1` stops retrying at the next start, without a build.
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,7 @@
 //! - [`decisions`]: what is retried, what never is, and why in this order.
 //! - [`gate`]: who is held, for how long, and how calls come back.
 //! - [`choosing_numbers`]: which question each number answers, and what to write without an answer.
+//! - [`replicas`]: several processes, one quota: what a shared gate adds, and when a queue is better.
 //! - [`providers`]: what each provider says of its limits, where, and on which page.
 //! - [`reading_answers`]: what a table makes of an answer, outside of a call too, and how to teach it a word.
 //! - [`moving_providers`]: numbers that stop being right with another provider, and how to find those that are.
@@ -33,6 +34,7 @@ pub mod moving_providers;
 pub mod promises;
 pub mod providers;
 pub mod reading_answers;
+pub mod replicas;
 pub mod runbooks;
 pub mod spans;
 pub mod stacked_retries;

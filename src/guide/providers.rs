@@ -80,7 +80,7 @@
 //!
 //! # DeepSeek (`deepseek`)
 //!
-//! <https://api-docs.deepseek.com/quick_start/rate_limit>. One level: the account. Its only limit is the number of requests
+//! <https://api-docs.deepseek.com/quick_start/rate_limit>. Levels: account. Its only limit is the number of requests
 //! in flight. Under load it sends empty lines or `: keep-alive` comments before the answer: that is waiting, not an error.
 //!
 //! # OpenRouter (`openrouter`)
@@ -156,8 +156,15 @@
 //!
 //! # Any HTTP API with the IETF fields (`generic-ietf`)
 //!
-//! <https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/>. The same, for servers that send `RateLimit`,
+//! <https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/>. Levels: account, key, endpoint. The same, for servers that send `RateLimit`,
 //! `RateLimit-Policy` and problem details: they are expected to, so a throttle without them is counted as unreadable.
+//!
+//! # Any gRPC service (`grpc`)
+//!
+//! <https://grpc.io/docs/guides/status-codes/>. Levels: account, project, endpoint. The status stands in a trailer beside
+//! HTTP's 200: `RESOURCE_EXHAUSTED` is a limit, `UNAVAILABLE` a service short of capacity. Wait and limit stand in the
+//! details (`RetryInfo`, `QuotaFailure`, `ErrorInfo`), where the service sends any; `grpc-retry-pushback-ms` states a wait,
+//! too, or forbids the retry.
 //!
 //! # A provider of your own
 //!
@@ -192,6 +199,14 @@ mod tests {
             let section = section.unwrap_or_else(|| panic!("{} has no paragraph", table.id));
             let start = section.lines().nth(2).unwrap_or_default();
             assert!(start.contains(&format!("<{}>", table.page)), "{}: its page is {}", table.id, table.page);
+            let words = section.replace("\n//! ", " ");
+            let levels = words
+                .split_once("Levels: ")
+                .or_else(|| words.split_once("Level: "))
+                .map(|(_, after)| after.split(['.', ';', '\n']).next().unwrap_or_default().split(", ").count());
+            assert_eq!(levels, Some(table.scopes.len()), "{}: {:?}", table.id, table.scopes);
+            let never_waits = words.contains("No wait is ever stated") || words.contains("no wait is stated");
+            assert!(!never_waits || table.states_delay.is_none(), "{}: it states waits", table.id);
         }
     }
 }

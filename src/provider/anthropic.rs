@@ -41,6 +41,7 @@ const UNIFIED: Axis = Axis::unnamed("unified");
 const UNIFIED_5H: Axis = Axis::unnamed("unified 5h");
 const UNIFIED_7D: Axis = Axis::unnamed("unified 7d");
 const UNIFIED_7D_SONNET: Axis = Axis::unnamed("unified 7d sonnet").at(Scope::Model);
+const UNIFIED_7D_OPUS: Axis = Axis::unnamed("unified 7d opus").at(Scope::Model);
 const UNIFIED_7D_OI: Axis = Axis::unnamed("unified 7d oi").at(Scope::Model);
 
 const HEADERS: &Headers = &Headers::of(&[
@@ -78,6 +79,8 @@ const HEADERS: &Headers = &Headers::of(&[
         Header::new("anthropic-ratelimit-unified-7d-reset", Means::Reset(UNIFIED_7D, reset)),
         Header::new("anthropic-ratelimit-unified-7d_sonnet-status", Means::Spent(UNIFIED_7D_SONNET, rejected)),
         Header::new("anthropic-ratelimit-unified-7d_sonnet-reset", Means::Reset(UNIFIED_7D_SONNET, reset)),
+        Header::new("anthropic-ratelimit-unified-7d_opus-status", Means::Spent(UNIFIED_7D_OPUS, rejected)),
+        Header::new("anthropic-ratelimit-unified-7d_opus-reset", Means::Reset(UNIFIED_7D_OPUS, reset)),
         Header::new("anthropic-ratelimit-unified-7d_oi-status", Means::Spent(UNIFIED_7D_OI, rejected)),
         Header::new("anthropic-ratelimit-unified-7d_oi-reset", Means::Reset(UNIFIED_7D_OI, reset)),
     ],

@@ -35,6 +35,7 @@ const FIELDS: &Fields = &Fields::of(&[
         Field::new("body.throttlingException", Told::Error),
         Field::new("body.throttlingException", Told::Named("ThrottlingException")),
         Field::new("body.throttlingException.message", Told::Text),
+        Field::new("body.throttlingException.Message", Told::Text),
         Field::new("body.serviceUnavailableException", Told::Error),
         Field::new("body.serviceUnavailableException", Told::Named("ServiceUnavailableException")),
         Field::new("body.internalServerException", Told::Error),

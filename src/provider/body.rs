@@ -1,7 +1,7 @@
 //! Bodies: JSON read without building a tree, event streams, plain text.
 //!
 //! A body is walked once; only the fields of the table are looked at, and what they say is kept as [facts](Facts), never as
-//! text. Bounds: 64 KiB, the JSON reader's 1,024 levels of nesting, two levels of JSON inside a string. A malformed document is
+//! text. Bounds: 64 KiB, the JSON reader's 1,024 levels of nesting, four levels of JSON inside a string. A malformed document is
 //! read as text.
 
 use http::HeaderMap;
@@ -146,25 +146,23 @@ impl Walk<'_> {
         let (start, mut seen, mut duration, mut first) = (self.facts.len(), 0u128, Seconds::default(), true);
         while let Some(key) = reader.key(first)? {
             first = false;
-            let decoded;
-            let key = match key.plain() {
-                Some(plain) => plain,
-                None => {
-                    decoded = key.decoded();
-                    &decoded
-                }
-            };
-            match (fields.child(node, key), key) {
-                (Some(child), _) => {
+            let found = key.with_head(|key, head| match (fields.child(node, key, head), key) {
+                (Some(child), _) => Found::Field(child),
+                (None, "seconds") if !fields.leads_on(node) => Found::Seconds,
+                (None, "nanos") if !fields.leads_on(node) => Found::Nanos,
+                _ => Found::Nothing,
+            });
+            match found {
+                Found::Field(child) => {
                     if seen >> child & 1 == 1 {
                         self.facts.forget(fields, child, start);
                     }
                     seen |= 1 << child;
                     self.value(reader, child, Within::Object)?;
                 }
-                (None, "seconds") if !fields.leads_on(node) => duration.seconds = Some(whole(reader)?),
-                (None, "nanos") if !fields.leads_on(node) => duration.nanos = Some(whole(reader)?),
-                _ => reader.skip()?,
+                Found::Seconds => duration.seconds = Some(whole(reader)?),
+                Found::Nanos => duration.nanos = Some(whole(reader)?),
+                Found::Nothing => reader.skip()?,
             }
         }
         if let Some(scalar) = duration.scalar() {
@@ -188,7 +186,7 @@ impl Walk<'_> {
                 let start = self.facts.len();
                 while reader.element(first)? {
                     first = false;
-                    if self.facts.is_error() {
+                    if self.facts.is_error_since(start) {
                         reader.skip()?;
                     } else {
                         self.facts.truncate(start);
@@ -200,6 +198,14 @@ impl Walk<'_> {
             _ => reader.skip_opened(false),
         }
     }
+}
+
+/// Where a key leads.
+enum Found {
+    Field(u8),
+    Seconds,
+    Nanos,
+    Nothing,
 }
 
 /// The parts of a `google.protobuf.Duration` written as an object; a part that is not a whole number spoils it.

@@ -51,6 +51,9 @@ const FIELDS: &Fields = &Fields::of(&[
         // `request_quota_exceeded`, `token_quota_exceeded`: the unit; texts and header names tell the window.
         Field::new("body.code", Told::Unit(prose::limit_name)),
         Field::new("body.type", Told::Unit(prose::limit_name)),
+        Field::new("body.error.param", Told::Word(leaf::word)),
+        Field::new("body.error.code", Told::Unit(prose::limit_name)),
+        Field::new("body.error.type", Told::Unit(prose::limit_name)),
     ],
 ]);
 const RULES: &Rules = &Rules::of(&[

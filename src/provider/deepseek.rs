@@ -5,7 +5,7 @@
 
 use crate::core::rule::field::Fields;
 use crate::core::rule::header::Headers;
-use crate::core::rule::verdict::{Rule, Rules};
+use crate::core::rule::verdict::{INSIDE_A_SUCCESS, Rule, Rules};
 use crate::core::rule::{Answer, Table};
 use crate::core::signal::{LimitClass, Scope};
 use crate::provider::{base, body, usage};
@@ -24,7 +24,7 @@ const HEADERS: &Headers = &Headers::of(&[base::HEADERS]);
 const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::OPENAI.answer]);
 const RULES: &Rules = &Rules::of(&[
     base::RULES,
-    &[Rule::status(&[429]).limit(LimitClass::Concurrency).scope(Scope::Org), Rule::status(&[402]).scope(Scope::Org)],
+    &[Rule::status(&[429]).limit(LimitClass::Concurrency).scope(Scope::Org), Rule::status(&[402]).scope(Scope::Org), Rule::phrase(&["insufficient balance"]).on(&[INSIDE_A_SUCCESS]).limit(LimitClass::Spend).scope(Scope::Org)],
 ]);
 
 const ANSWERS: &[Answer] = &[

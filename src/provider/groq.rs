@@ -40,7 +40,7 @@ const HEADERS: &Headers = &Headers::of(&[
         Header::new("x-ratelimit-reset-audio-seconds", Means::Reset(AUDIO, reset)),
     ],
 ]);
-const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::OPENAI.answer, openai::UNIT]);
+const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::OPENAI.answer, usage::GROQ_STREAM, openai::UNIT]);
 const RULES: &Rules = &Rules::of(&[
     openai::UNIT_RULES,
     base::RULES,

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use crate::core::rule::field::Scalar;
+use crate::core::rule::keys::{HEAD, head_of, head_of_many};
 
 /// The document is no JSON, or nested too deeply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,13 +58,29 @@ pub(super) struct Text<'a> {
     escaped: bool,
 }
 
-impl<'a> Text<'a> {
-    /// The string it means, where it means itself.
-    #[inline]
-    pub(super) const fn plain(self) -> Option<&'a str> {
-        if self.escaped { None } else { Some(self.raw) }
-    }
+/// A key of an object.
+pub(super) struct Key<'a> {
+    text: Text<'a>,
+    /// Its first bytes and what follows it, if there is enough of it.
+    padded: Option<&'a [u8; HEAD]>,
+}
 
+impl<'a> Key<'a> {
+    /// The key it means, and its first sixteen bytes as a number.
+    #[inline]
+    pub(super) fn with_head<R>(self, use_it: impl FnOnce(&str, u128) -> R) -> R {
+        match (self.text.escaped, self.padded) {
+            (false, Some(padded)) => use_it(self.text.raw, head_of_many(padded, self.text.raw.len())),
+            (false, None) => use_it(self.text.raw, head_of(self.text.raw.as_bytes())),
+            (true, _) => {
+                let decoded = decode(self.text.raw);
+                use_it(&decoded, head_of(decoded.as_bytes()))
+            }
+        }
+    }
+}
+
+impl<'a> Text<'a> {
     /// The string it means.
     #[inline]
     pub(super) fn decoded(self) -> Cow<'a, str> {
@@ -118,19 +135,20 @@ impl<'a> Reader<'a> {
 
     /// The next key of the object that was opened, or its end. `first` until one was read.
     #[inline]
-    pub(super) fn key(&mut self, first: bool) -> Read<Option<Text<'a>>> {
+    pub(super) fn key(&mut self, first: bool) -> Read<Option<Key<'a>>> {
         if !self.follows(b'}', first)? {
             return Ok(None);
         }
         if self.peek()? != b'"' {
             return Err(Malformed);
         }
-        let key = self.string()?;
+        let start = self.at + 1;
+        let text = self.string()?;
         if self.peek()? != b':' {
             return Err(Malformed);
         }
         self.at += 1;
-        Ok(Some(key))
+        Ok(Some(Key { text, padded: self.bytes()[start..].first_chunk() }))
     }
 
     /// Whether the array that was opened has another element. `first` until one was read.
@@ -290,28 +308,30 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Where the first quote, backslash or control character stands from `at` on, looking at eight bytes at a time.
+/// Where the first quote, backslash or control character stands from `at` on. Eight bytes are looked at together.
 #[inline]
 fn plain_to(bytes: &[u8], mut at: usize) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = ONES << 7;
-    while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk()) {
-        let eight = u64::from_le_bytes(*eight);
-        let (quote, backslash) = (eight ^ (ONES * b'"' as u64), eight ^ (ONES * b'\\' as u64));
-        // The lowest high bit of each marks the first byte that is zero, or less than a space.
-        let found = (quote.wrapping_sub(ONES) & !quote
-            | backslash.wrapping_sub(ONES) & !backslash
-            | eight.wrapping_sub(ONES * b' ' as u64) & !eight)
-            & HIGH;
+    let mut rest = bytes.get(at..).unwrap_or_default();
+    while let Some((eight, after)) = rest.split_first_chunk() {
+        let found = special(u64::from_le_bytes(*eight));
         if found != 0 {
             return at + found.trailing_zeros() as usize / 8;
         }
-        at += 8;
+        (rest, at) = (after, at + 8);
     }
-    while bytes.get(at).is_some_and(|byte| !matches!(byte, b'"' | b'\\' | ..b' ')) {
-        at += 1;
-    }
-    at
+    at + rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..b' ')).unwrap_or(rest.len())
+}
+
+/// Which of eight bytes are quotes, backslashes or control characters: the lowest high bit marks the first that is.
+#[inline]
+const fn special(eight: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = ONES << 7;
+    let (quote, backslash) = (eight ^ (ONES * b'"' as u64), eight ^ (ONES * b'\\' as u64));
+    (quote.wrapping_sub(ONES) & !quote
+        | backslash.wrapping_sub(ONES) & !backslash
+        | eight.wrapping_sub(ONES * b' ' as u64) & !eight)
+        & HIGH
 }
 
 fn hex(bytes: &[u8], at: usize) -> Option<u32> {

@@ -19,7 +19,7 @@ pub(super) struct Leaf<'w, 'a> {
 }
 
 /// JSON inside a string is read at most this often.
-const ENCODED: u8 = 2;
+const ENCODED: u8 = 4;
 
 impl Leaf<'_, '_> {
     /// Notes that an object stands here.

@@ -31,7 +31,15 @@ const HEADERS: &Headers = &Headers::of(&[
     ],
 ]);
 const FIELDS: &Fields =
-    &Fields::of(&[base::FIELDS, usage::OPENAI.answer, &[Field::new("body.raw_status_code", Told::Status)]]);
+    &Fields::of(&[
+        base::FIELDS,
+        usage::OPENAI.answer,
+        &[
+            Field::new("body.raw_status_code", Told::Status),
+            // A stream's error stands in its data as a flat object of this name.
+            Field::new("body.object", Told::ErrorWord(&["error"])),
+        ],
+    ]);
 const RULES: &Rules = &Rules::of(&[
     base::RULES,
     &[

@@ -64,6 +64,10 @@ const FIELDS: &Fields = &Fields::of(&[
         Field::new("body.headers.x-codex-primary-reset-after-seconds", Told::Reset(PRIMARY, leaf::seconds)),
         Field::new("body.headers.x-codex-secondary-used-percent", Told::Spent(SECONDARY, leaf::used_up)),
         Field::new("body.headers.x-codex-secondary-reset-after-seconds", Told::Reset(SECONDARY, leaf::seconds)),
+        Field::new("body.headers.X-Codex-Primary-Reset-At", Told::Reset(PRIMARY, leaf::end)),
+        Field::new("body.headers.X-Codex-Secondary-Reset-At", Told::Reset(SECONDARY, leaf::end)),
+        Field::new("body.headers.x-codex-primary-reset-at", Told::Reset(PRIMARY, leaf::end)),
+        Field::new("body.headers.x-codex-secondary-reset-at", Told::Reset(SECONDARY, leaf::end)),
     ],
 ]);
 
@@ -83,6 +87,8 @@ const RULES: &Rules = &Rules::of(&[
             .saying(&["traffic grew too quickly"])
             .limit(LimitClass::RequestRate),
         Rule::word(&["resource_unavailable"]).limit(LimitClass::Overload).scope(Scope::Model),
+        // A limit on the bill that a person set; images answer 400 with it.
+        Rule::word(&["billing_hard_limit_reached"]).limit(LimitClass::Spend).scope(Scope::Org),
         // A plan's window of hours or days: not per minute, not per day, not spend.
         Rule::word(&["usage_limit_reached"]).limit(LimitClass::Unknown),
     ],

@@ -40,6 +40,10 @@ pub(super) const OPENAI: TokenFields = {
     TokenFields::new(REQUEST, ANSWER, read_tokens)
 };
 
+/// Groq's: the last chunk of its streams states the usage in a field of its own.
+pub(super) const GROQ_STREAM: &[Field] =
+    &[input("body.x_groq.usage.prompt_tokens"), output("body.x_groq.usage.completion_tokens")];
+
 /// The same of those who count the larger of what the request asks for and what it sends: OpenAI and Azure OpenAI say so on
 /// their pages on limits, at Groq it was observed (zeeyado/koassistant.koplugin#106).
 pub(super) const OPENAI_COUNTING_THE_LIMIT: TokenFields = OPENAI.counting_the_limit();
@@ -59,17 +63,26 @@ pub(super) const ANTHROPIC: TokenFields = {
     TokenFields::new(REQUEST, ANSWER, read_tokens)
 };
 
-/// Gemini and Vertex AI. Thoughts are output that is stated apart.
+/// Gemini and Vertex AI. Thoughts are output that is stated apart. Both also speak as OpenAI does
+/// (<https://ai.google.dev/gemini-api/docs/openai>), and Vertex AI serves Anthropic's models in Anthropic's words.
 pub(super) const GEMINI: TokenFields = {
     const REQUEST: &Fields = &Fields::of(&[&[
         limit("body.generationConfig.maxOutputTokens"),
         limit("body.generation_config.max_output_tokens"),
+        limit("body.max_completion_tokens"),
+        limit("body.max_tokens"),
     ]]);
     const ANSWER: &[Field] = &[
         input("body.usageMetadata.promptTokenCount"),
         output("body.usageMetadata.candidatesTokenCount"),
         Field::new("body.usageMetadata.thoughtsTokenCount", Told::UsedBeside(TokenKind::Output)),
         total("body.usageMetadata.totalTokenCount"),
+        input("body.usage.prompt_tokens"),
+        input("body.usage.input_tokens"),
+        input("body.message.usage.input_tokens"),
+        output("body.usage.completion_tokens"),
+        output("body.usage.output_tokens"),
+        output("body.message.usage.output_tokens"),
     ];
     TokenFields::new(REQUEST, ANSWER, read_tokens)
 };
@@ -84,19 +97,26 @@ pub(super) const BEDROCK: TokenFields = {
         output("body.usage.outputTokens"),
         output("body.usage.output_tokens"),
         output("body.metadata.usage.outputTokens"),
+        // The last event of a stream of `InvokeModel`, whatever the model.
+        input("body.amazon-bedrock-invocationMetrics.inputTokenCount"),
+        output("body.amazon-bedrock-invocationMetrics.outputTokenCount"),
         total("body.usage.totalTokens"),
     ];
     TokenFields::new(REQUEST, ANSWER, read_tokens)
 };
 
-/// Cohere's chat.
+/// Cohere's chat; `delta` and `response` are those of a stream's last event, in its second and first version.
 pub(super) const COHERE: TokenFields = {
     const REQUEST: &Fields = &Fields::of(&[&[limit("body.max_tokens")]]);
     const ANSWER: &[Field] = &[
         input("body.usage.tokens.input_tokens"),
         input("body.meta.tokens.input_tokens"),
+        input("body.delta.usage.tokens.input_tokens"),
+        input("body.response.meta.tokens.input_tokens"),
         output("body.usage.tokens.output_tokens"),
         output("body.meta.tokens.output_tokens"),
+        output("body.delta.usage.tokens.output_tokens"),
+        output("body.response.meta.tokens.output_tokens"),
     ];
     TokenFields::new(REQUEST, ANSWER, read_tokens)
 };
@@ -107,6 +127,7 @@ pub(super) const HUGGINGFACE: TokenFields = {
     const ANSWER: &[Field] = &[
         input("body.usage.prompt_tokens"),
         output("body.usage.completion_tokens"),
+        input("body.details.input_length"),
         output("body.details.generated_tokens"),
         total("body.usage.total_tokens"),
     ];

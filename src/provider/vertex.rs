@@ -5,7 +5,7 @@
 
 use crate::core::rule::field::Fields;
 use crate::core::rule::header::Headers;
-use crate::core::rule::verdict::{Rule, Rules};
+use crate::core::rule::verdict::{INSIDE_A_SUCCESS, Rule, Rules};
 use crate::core::rule::{Answer, Table};
 use crate::core::signal::{LimitClass, Part, Scope, TokenKind};
 use crate::provider::{base, body, google, usage};
@@ -29,11 +29,11 @@ const RULES: &Rules = &Rules::of(&[
     google::RULES,
     &[
         Rule::phrase(&["resource exhausted", "resource has been exhausted"])
-            .on(&[429])
+            .on(&[429, INSIDE_A_SUCCESS])
             .otherwise()
             .limit(LimitClass::Overload),
         Rule::phrase(&["exceeded the provisioned throughput"])
-            .on(&[429])
+            .on(&[429, INSIDE_A_SUCCESS])
             .limit(LimitClass::TokenThroughput)
             .scope(Scope::Project),
     ],

@@ -29,7 +29,7 @@ const RULES: &Rules = &Rules::of(&[
         Rule::phrase(&["your team", "for team"]).scope(Scope::Org),
         Rule::phrase(&["and model"]).scope(Scope::Model),
         Rule::phrase(&["too many requests"]).on(&[429, 200]).otherwise().limit(LimitClass::RequestRate),
-        Rule::phrase(&["used all available credits", "monthly spending limit"])
+        Rule::phrase(&["used all available credits", "monthly spending limit", "have any credits yet"])
             .limit(LimitClass::Spend)
             .scope(Scope::Org),
     ],

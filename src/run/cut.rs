@@ -24,25 +24,27 @@ pin_project! {
     }
 }
 
-impl<F, T: Fn() -> Sleep> Cut<F, T> {
-    /// Runs `operation`; `make_timer` is asked only if it has to wait.
+impl<F, T: Fn(&F) -> Sleep> Cut<F, T> {
+    /// Runs `operation`; `make_timer` is asked only if it has to wait. It is shown the operation, so that what it needs of
+    /// it need not be kept twice.
     pub(super) fn new(operation: F, make_timer: T) -> Self {
         Self { operation, timer: None, make_timer }
     }
 }
 
-impl<F: Future, T: Fn() -> Sleep> Future for Cut<F, T> {
+impl<F: Future, T: Fn(&F) -> Sleep> Future for Cut<F, T> {
     /// `None` when the time was up.
     type Output = Option<F::Output>;
 
     // Out of line its output would pass through memory, which costs more than all the rest.
     #[inline(always)]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.project();
-        if let Poll::Ready(output) = this.operation.poll(cx) {
+        let mut this = self.project();
+        if let Poll::Ready(output) = this.operation.as_mut().poll(cx) {
             return Poll::Ready(Some(output));
         }
-        let timer = this.timer.get_or_insert_with(|| Box::pin((this.make_timer)()));
+        let operation = this.operation.as_ref().get_ref();
+        let timer = this.timer.get_or_insert_with(|| Box::pin((this.make_timer)(operation)));
         timer.as_mut().poll(cx).map(|()| None)
     }
 }

@@ -50,20 +50,21 @@ where
 {
     let Call { pool, policy, estimate, may_wait, observe } = call;
     async move {
-        let mut going = Going::start(pool, policy, estimate, may_wait);
-        loop {
+        let mut going = Going::start(pool, policy);
+        going.arrives(&estimate);
+        let ended = loop {
             if !going.passes_at_once()
-                && let Err(give_up) = going.wait_for_turn(&estimate).await
+                && let Err(give_up) = going.wait_for_turn(&estimate, may_wait).await
             {
-                return Err(going.give_up(give_up, None));
+                break Err(going.give_up(give_up, None));
             }
             if let Err(give_up) = going.begin() {
-                return Err(going.give_up(give_up, None));
+                break Err(going.give_up(give_up, None));
             }
-            let inside = Inside::new(&going, || operation(going.attempt(&estimate)));
+            let inside = Inside::new(&going, |going: &Going<'a>| operation(going.attempt(&estimate)));
             // In a block: an answer that failed and its connection are not kept while the call sleeps.
             let wake_at = {
-                let outcome = Cut::new(inside, || going.clock().sleep_until(going.cut())).await;
+                let outcome = Cut::new(inside, |inside| inside.going().cut_timer()).await;
                 let (outcome, wants_peek) = wants_peek(&observe, outcome);
                 let ended = if wants_peek {
                     // Boxed: an answer whose body must be read is an error, and errors may cost what successes must not.
@@ -74,23 +75,28 @@ where
                 match ended {
                     Ended::Failed(outcome) => match going.attempt_failed() {
                         Ok(wake_at) => wake_at,
-                        Err(give_up) => return Err(going.give_up(give_up, outcome)),
+                        Err(give_up) => break Err(going.give_up(give_up, outcome)),
                     },
-                    Ended::Succeeded(outcome, status) => {
-                        return match outcome.settle() {
-                            Ok(value) => {
-                                going.succeeded(status);
-                                Ok(value)
-                            }
-                            // Observed as a success, but there is no value in it: nothing to retry and nothing to give.
-                            Err(outcome) => Err(going.succeeded_in_vain(status, outcome)),
-                        };
-                    }
+                    Ended::Succeeded(outcome, status) => match outcome.settle() {
+                        Ok(value) => {
+                            going.succeeded(status);
+                            break Ok(value);
+                        }
+                        // Observed as a success, but there is no value in it: nothing to retry and nothing to give.
+                        Err(outcome) => break Err(going.succeeded_in_vain(status, outcome)),
+                    },
                 }
             };
             going.nap(wake_at).await;
             going.slept();
+        };
+        if going.holds_nothing() {
+            // Its drop would look at each of its parts again.
+            std::mem::forget(going);
+        } else {
+            drop(going);
         }
+        ended
     }
 }
 
@@ -139,7 +145,7 @@ async fn peek<C: Observe<R>, R>(
     let head = going.read(&observe.observation(&outcome, None));
     let mut seen = going.seen(head);
     let inside = seen.spans.inside(|| observe.peek(outcome));
-    let whole: Option<(R, Option<Bytes>)> = Cut::new(inside, || clock.sleep_until(cut)).await;
+    let whole: Option<(R, Option<Bytes>)> = Cut::new(inside, |_| clock.sleep_until(cut)).await;
     // From here on the call itself reports.
     seen.forget();
     drop(seen);

@@ -16,16 +16,17 @@ mod waiting;
 
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
+use tokio::time::Sleep;
+
 use crate::clock::{Clock, Glance};
 use crate::core::call::AttemptPlan;
 use crate::core::decide::GiveUp;
 use crate::core::estimate::Estimate;
 use crate::core::moment::Moment;
 use crate::core::policy::Policy;
-use crate::event::StackedBy;
 use crate::gate::Permit;
 use crate::run::attempt::Attempt;
-use crate::run::here::{self, PoolId};
+use crate::run::here;
 use crate::run::pool::{Pool, Shared};
 use crate::run::progress::Progress;
 use crate::run::spans::{CallSpans, Whose};
@@ -48,13 +49,14 @@ pub(super) struct Going<'a> {
     /// Whether one of its attempts sent more than one.
     stacked: AtomicBool,
     step: Step,
-    may_wait: bool,
     /// It runs inside an attempt of another call at this pool: once, unseen by the gate, and not counted as demand.
     nested: bool,
 }
 
-/// What a call is doing.
+/// What a call is doing. In two bytes: with them what is nothing at first comes to a round number of bytes, and is not
+/// written by stores that overlap, which would hold back whoever reads it next.
 #[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u16)]
 enum Step {
     Attempting,
     /// It waits for its turn.
@@ -65,21 +67,25 @@ enum Step {
 }
 
 impl<'a> Going<'a> {
-    /// A call that arrives now.
+    /// A call that arrives now. [`Going::arrives`] tells it.
     #[inline(always)]
-    pub(super) fn start(pool: &'a Pool, policy: &'a Policy, estimate: Option<Estimate>, may_wait: bool) -> Self {
-        let shared = &*pool.shared;
-        let arrived = shared.clock().glance();
-        let nested = here::is_inside(PoolId::of(shared)) && !policy.allow_nested;
-        if nested {
-            shared.tell_stacked(policy, StackedBy::Nested);
-        } else if shared.is_heard {
-            shared.tell_arrival(arrived, policy, estimate);
+    pub(super) fn start(pool: &'a Pool, policy: &'a Policy) -> Self {
+        let arrived = pool.shared.clock().glance();
+        let (permit, progress, spans, step) = (None, None, CallSpans::none(), Step::Attempting);
+        let (requests, stacked, nested) = (AtomicU32::new(0), AtomicBool::new(false), false);
+        Self { pool, policy, arrived, permit, progress, spans, requests, stacked, step, nested }
+    }
+
+    /// Tells that the call has arrived, to whoever is there to hear it; `estimate` is what the application says it takes.
+    #[inline(always)]
+    pub(super) fn arrives(&mut self, estimate: &Option<Estimate>) {
+        if here::is_inside_any() {
+            self.nested = self.shared().is_nested(self.policy);
         }
-        let spans = CallSpans::start(Whose { pool: pool.labels(), about: &shared.about, policy }, here::depth);
-        let (requests, stacked) = (AtomicU32::new(0), AtomicBool::new(false));
-        let (permit, progress, step) = (None, None, Step::Attempting);
-        Self { pool, policy, arrived, permit, progress, spans, requests, stacked, step, may_wait, nested }
+        if self.shared().is_heard {
+            self.tell_arrival(estimate);
+        }
+        self.spans = CallSpans::start(self.whose(), here::depth);
     }
 
     /// Takes a permit without waiting, if the pool flows. Where nobody counts, none is needed.
@@ -101,8 +107,8 @@ impl<'a> Going<'a> {
     pub(super) fn begin(&mut self) -> Result<(), GiveUp> {
         if let Some(progress) = &mut self.progress {
             progress.plan = progress.core.begin_attempt(self.policy, progress.now)?;
+            *self.requests.get_mut() = 0;
         }
-        *self.requests.get_mut() = 0;
         if self.spans.are_open() {
             let plan = self.plan();
             self.spans.attempt_begins(&plan);
@@ -135,13 +141,24 @@ impl<'a> Going<'a> {
         self.step = Step::Ended;
     }
 
+    /// Whether a call that has ended holds nothing that its drop would have to give back.
+    #[inline(always)]
+    pub(super) fn holds_nothing(&self) -> bool {
+        self.permit.is_none() && self.progress.is_none() && !self.spans.are_open()
+    }
+
     /// The engine's clock, by which everything in a call is timed.
     pub(super) fn clock(&self) -> &'a Clock {
         self.shared().clock()
     }
 
-    /// When the attempt under way is cut. Who only observes cuts nothing.
+    /// A timer that ends when the attempt under way is cut.
     #[cold]
+    pub(super) fn cut_timer(&self) -> Sleep {
+        self.clock().sleep_until(self.cut())
+    }
+
+    /// When the attempt under way is cut. Who only observes cuts nothing.
     pub(super) fn cut(&self) -> Moment {
         if self.shared().engine.observe_only { Moment::NEVER } else { self.plan().cut }
     }
@@ -178,7 +195,7 @@ impl<'a> Going<'a> {
     /// The call's progress, made if this is its first attempt, and under way.
     fn progress(&mut self) -> &mut Progress {
         let (clock, policy, arrived) = (self.clock(), self.policy, self.arrived);
-        self.progress.get_or_insert_with(|| Box::new(Progress::in_first_attempt(policy, clock.moment(arrived))))
+        self.progress.get_or_insert_with(|| Progress::in_first_attempt(policy, clock, arrived))
     }
 
     /// The attempt under way.
@@ -194,10 +211,23 @@ impl<'a> Going<'a> {
     /// Gives the permit of an attempt back that succeeded.
     #[inline(always)]
     fn give_permit_back(&mut self) {
-        if let Some(permit) = self.permit.take()
-            && permit.is_let_in()
-        {
-            permit.succeeded(self.began(), self.clock().now());
+        let Some(permit) = &mut self.permit else { return };
+        if permit.is_let_in() {
+            return self.permit_succeeded();
+        }
+        // In its place: to move it costs more than to give it back.
+        permit.give_back();
+        std::mem::forget(self.permit.take());
+    }
+}
+
+impl Going<'_> {
+    /// Gives back a permit the gate was asked for.
+    #[cold]
+    fn permit_succeeded(&mut self) {
+        let (began, now) = (self.began(), self.clock().now());
+        if let Some(permit) = self.permit.take() {
+            permit.succeeded(began, now);
         }
     }
 }

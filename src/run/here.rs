@@ -2,7 +2,7 @@
 //!
 //! An attempt is entered for each poll of its operation and left after it, so what stands here crosses every `.await` of
 //! the operation and nothing else: neither a spawned task nor another future of the same thread is taken for a part of it.
-//! Entering and leaving touches two words of the thread, and more only where attempts are nested.
+//! Entering and leaving touches one word of the thread, and more only where attempts are nested or a tap saw something.
 
 use std::cell::{Cell, RefCell};
 
@@ -13,85 +13,90 @@ pub(super) struct PoolId(usize);
 impl PoolId {
     /// No pool lies at zero.
     const NONE: Self = Self(0);
+    /// The bit in which [`INNERMOST`] says that a tap saw a request. No pool lies at an odd place.
+    const SENT: usize = 1;
 
     /// The id of what `shared` points to.
     #[inline]
     pub(super) fn of<T>(shared: &T) -> Self {
+        const { assert!(align_of::<T>() > Self::SENT, "the lowest bit of its place says something else") }
         Self(std::ptr::from_ref(shared) as usize)
+    }
+
+    fn with_sent(self) -> Self {
+        Self(self.0 | Self::SENT)
+    }
+
+    fn without_sent(self) -> Self {
+        Self(self.0 & !Self::SENT)
+    }
+
+    #[inline]
+    fn has_sent(self) -> bool {
+        self.0 & Self::SENT != 0
     }
 }
 
-/// What is known of the innermost attempt.
-struct Here {
-    pool: Cell<PoolId>,
-    /// Requests a tap saw since it was entered.
-    sent: Cell<u32>,
-}
-
 thread_local! {
-    static HERE: Here = const { Here { pool: Cell::new(PoolId::NONE), sent: Cell::new(0) } };
-    /// The pools of the attempts around the innermost.
-    static AROUND: RefCell<Vec<PoolId>> = const { RefCell::new(Vec::new()) };
+    /// The pool of the innermost attempt, and whether a tap saw a request in it.
+    static INNERMOST: Cell<PoolId> = const { Cell::new(PoolId::NONE) };
+    /// Requests a tap saw in the innermost attempt since it was entered.
+    static SENT: Cell<u32> = const { Cell::new(0) };
+    /// The pools of the attempts around the innermost, each with the requests a tap saw in it.
+    static AROUND: RefCell<Vec<(PoolId, u32)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// What was here before an attempt was entered.
 #[derive(Clone, Copy, Debug)]
 #[must_use = "an attempt that was entered is left by `leave`"]
-pub(super) struct Outer {
-    pool: PoolId,
-    sent: u32,
-}
+pub(super) struct Outer(PoolId);
 
 /// Enters an attempt at `pool`.
 #[inline]
 pub(super) fn enter(pool: PoolId) -> Outer {
-    HERE.with(|here| {
-        let outer = here.pool.replace(pool);
-        if outer == PoolId::NONE {
-            return Outer { pool: outer, sent: 0 };
-        }
-        note_around(outer);
-        Outer { pool: outer, sent: here.sent.replace(0) }
-    })
+    let outer = INNERMOST.replace(pool);
+    if outer != PoolId::NONE {
+        goes_around(outer);
+    }
+    Outer(outer)
 }
 
 /// Remembers the attempt around the one that is entered. Kept out of line: attempts are seldom nested.
 #[cold]
-fn note_around(outer: PoolId) {
-    AROUND.with_borrow_mut(|around| around.push(outer));
-}
-
-/// Forgets it when the inner one is left.
-#[cold]
-fn forget_around() {
-    AROUND.with_borrow_mut(|around| _ = around.pop());
+fn goes_around(outer: PoolId) {
+    AROUND.with_borrow_mut(|around| around.push((outer.without_sent(), SENT.take())));
 }
 
 /// Leaves the attempt that was entered last; gives back how many requests a tap saw in it.
 #[inline]
 pub(super) fn leave(outer: Outer) -> u32 {
-    HERE.with(|here| {
-        here.pool.set(outer.pool);
-        if outer.pool != PoolId::NONE {
-            forget_around();
-        }
-        here.sent.replace(outer.sent)
-    })
+    let inner = INNERMOST.replace(outer.0);
+    if outer.0 == PoolId::NONE && !inner.has_sent() { 0 } else { goes_back_to(outer) }
+}
+
+/// Remembers what a tap saw in the attempt around the one that is left.
+#[cold]
+fn goes_back_to(outer: Outer) -> u32 {
+    let nested = outer.0 != PoolId::NONE;
+    let around = nested.then(|| AROUND.with_borrow_mut(Vec::pop)).flatten();
+    SENT.replace(around.map_or(0, |(_, sent)| sent))
+}
+
+/// Whether any attempt is around.
+#[inline]
+pub(super) fn is_inside_any() -> bool {
+    INNERMOST.get() != PoolId::NONE
 }
 
 /// Whether an attempt at `pool` is around.
-#[inline]
 pub(super) fn is_inside(pool: PoolId) -> bool {
-    HERE.with(|here| match here.pool.get() {
-        PoolId::NONE => false,
-        innermost => innermost == pool || AROUND.with_borrow(|around| around.contains(&pool)),
-    })
+    INNERMOST.get().without_sent() == pool
+        || AROUND.with_borrow(|around| around.iter().any(|(outer, _)| *outer == pool))
 }
 
 /// How many attempts are around.
 pub(super) fn depth() -> usize {
-    let innermost = HERE.with(|here| usize::from(here.pool.get() != PoolId::NONE));
-    innermost + AROUND.with_borrow(Vec::len)
+    usize::from(is_inside_any()) + AROUND.with_borrow(Vec::len)
 }
 
 /// Counts a request as sent in the innermost attempt. Does nothing outside of one.
@@ -101,11 +106,10 @@ pub(crate) fn request_sent() {
 
 /// The same for several.
 pub(super) fn requests_sent(requests: u32) {
-    HERE.with(|here| {
-        if here.pool.get() != PoolId::NONE {
-            here.sent.set(here.sent.get().saturating_add(requests));
-        }
-    });
+    if is_inside_any() {
+        INNERMOST.set(INNERMOST.get().with_sent());
+        SENT.set(SENT.get().saturating_add(requests));
+    }
 }
 
 #[cfg(test)]
@@ -114,7 +118,7 @@ mod tests {
 
     #[test]
     fn attempts_nest_and_each_counts_its_own_requests() {
-        let pools = [0_u8, 1];
+        let pools = [0_u64, 1];
         let [a, b] = pools.each_ref().map(PoolId::of);
         request_sent();
         assert!(!is_inside(a) && depth() == 0);

@@ -24,20 +24,26 @@ pin_project! {
     /// both is half the price.
     #[project = Projected]
     enum Operation<M, F> {
-        ToBeMade { make: Option<M> },
+        ToBeMade { make: M },
         Made { #[pin] operation: F },
     }
 }
 
-impl<'s, 'a, F, M: FnOnce() -> F> Inside<'s, 'a, M, F> {
-    /// What `make` makes, inside the attempt under way.
+impl<'s, 'a, F, M: FnMut(&Going<'a>) -> F> Inside<'s, 'a, M, F> {
+    /// What `make` makes of the call, inside the attempt under way.
     #[inline(always)]
     pub(super) fn new(going: &'s Going<'a>, make: M) -> Self {
-        Self { going, operation: Operation::ToBeMade { make: Some(make) } }
+        Self { going, operation: Operation::ToBeMade { make } }
+    }
+
+    /// The call whose attempt it is.
+    #[inline]
+    pub(super) fn going(&self) -> &'s Going<'a> {
+        self.going
     }
 }
 
-impl<F: Future, M: FnOnce() -> F> Future for Inside<'_, '_, M, F> {
+impl<'a, F: Future, M: FnMut(&Going<'a>) -> F> Future for Inside<'_, 'a, M, F> {
     type Output = F::Output;
 
     #[inline(always)]
@@ -45,14 +51,13 @@ impl<F: Future, M: FnOnce() -> F> Future for Inside<'_, '_, M, F> {
         let mut this = self.project();
         let _span = this.going.spans.enter();
         let _entered = this.going.enter();
-        if let Projected::ToBeMade { make } = this.operation.as_mut().project()
-            && let Some(make) = make.take()
-        {
-            this.operation.set(Operation::Made { operation: make() });
+        if let Projected::ToBeMade { make } = this.operation.as_mut().project() {
+            let operation = make(this.going);
+            this.operation.set(Operation::Made { operation });
         }
         match this.operation.project() {
             Projected::Made { operation } => operation.poll(cx),
-            Projected::ToBeMade { .. } => unreachable!("it was made above; a maker that panics is not polled again"),
+            Projected::ToBeMade { .. } => unreachable!("it was made above"),
         }
     }
 }

@@ -24,6 +24,7 @@ use crate::run::about::{About, Server};
 use crate::run::builder::check_queue_limit;
 use crate::run::call::Call;
 use crate::run::engine::Engine;
+use crate::run::here::{self, PoolId};
 use crate::run::pools::Pools;
 use crate::run::reported::Reported;
 use crate::run::spans::{CallSpans, Sites, quota_updated};
@@ -199,7 +200,7 @@ impl PoolBuilder {
 /// What all handles of a pool share.
 pub(super) struct Shared {
     pub(super) engine: Arc<Engine>,
-    pub(super) table: Table,
+    pub(super) table: Arc<Table>,
     pub(super) node: Arc<Node>,
     /// Its names, widest first, as the application gave them.
     pub(super) path: Arc<[String]>,
@@ -220,21 +221,21 @@ pub(super) struct Shared {
     policies: OnceLock<Box<[OnceLock<Policy>; MOST_POLICIES]>>,
     pub(super) about: About,
     /// Counts calls that no pacing could serve, where that was asked for.
-    shadow: Option<Mutex<ShadowPacer>>,
+    shadow: Option<Box<Mutex<ShadowPacer>>>,
     /// The call sites that were warned of a second retry layer.
     sites: Sites,
 }
 
 impl Shared {
     /// What the handles of a new pool share; `node` is the last level of its path.
-    pub(super) fn new(engine: &Arc<Engine>, table: Table, path: &Arc<[String]>, node: Arc<Node>) -> Self {
+    pub(super) fn new(engine: &Arc<Engine>, table: Arc<Table>, path: &Arc<[String]>, node: Arc<Node>) -> Self {
         let clock = engine.trunk.clock;
         Self {
-            table,
             path: Arc::clone(path),
             about: About::new(&table, path, engine.attempts_are_clients),
+            table,
             sites: Sites::default(),
-            shadow: engine.shadow_pacer.then(|| Mutex::new(ShadowPacer::new(engine.replicas.unwrap_or(1)))),
+            shadow: engine.shadow_pacer.then(|| Box::new(Mutex::new(ShadowPacer::new(engine.replicas.unwrap_or(1))))),
             counted: engine.trunk.has_gate() || engine.budget.is_some() || node.is_heard(),
             is_heard: node.is_heard(),
             clock,
@@ -294,7 +295,6 @@ impl Shared {
     }
 
     /// Tells that a call arrived.
-    #[cold]
     pub(super) fn tell_arrival(&self, arrived: Glance, policy: &Policy, estimate: Option<Estimate>) {
         self.remember(policy);
         let (now, deadline) = (self.clock.moment(arrived), policy.deadline);
@@ -307,6 +307,17 @@ impl Shared {
                 self.node.tell(now, &Event::CallInfeasible);
             }
         }
+    }
+
+    /// Whether a call that begins now is inside an attempt of another call at this pool, and is to leave retrying to it. Then
+    /// that is told.
+    #[cold]
+    pub(super) fn is_nested(&self, policy: &Policy) -> bool {
+        let nested = here::is_inside(PoolId::of(self)) && !policy.allow_nested;
+        if nested {
+            self.tell_stacked(policy, StackedBy::Nested);
+        }
+        nested
     }
 
     /// Tells that a second retry layer was noticed, and warns the call site once.

@@ -8,13 +8,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::core::gate::{Gate as Core, Look};
+use crate::core::gate::Look;
 use crate::core::moment::Moment;
 use crate::core::rule::Table;
 use crate::event::sink::Listener;
 use crate::event::words::BoundedLabel;
 use crate::event::{Event, PoolLabels};
-use crate::gate::Node;
+use crate::gate::{LazyCore, Node};
 use crate::run::engine::Engine;
 use crate::run::labels::PairBound;
 use crate::run::pool::Shared;
@@ -38,6 +38,8 @@ type Key = (&'static str, Arc<[String]>);
 struct Registry {
     levels: HashMap<Key, Kept>,
     pairs: PairBound,
+    /// The tables that pools were built with: hundreds of bytes each, and hardly ever more than one of a provider.
+    tables: Vec<Arc<Table>>,
     /// The ear for all pools beyond the bound of labels, by the labels they share.
     others: Vec<(PoolLabels, Arc<dyn Listener>)>,
     /// Idle ones are looked for when there are so many.
@@ -83,6 +85,7 @@ impl Pools {
             return pool;
         }
         let node = registry.node(&self.engine, &table, &key.1, now);
+        let table = registry.table(table);
         let pool = Arc::new(Shared::new(&self.engine, table, &key.1, node));
         if let Some(kept) = registry.levels.get_mut(&key) {
             kept.pool = Some(Arc::clone(&pool));
@@ -119,7 +122,7 @@ impl Registry {
         };
         let (labels, overflowed) = self.pairs.admit(table.id, path);
         let listener = self.listener(engine, &labels, overflowed);
-        let core = Core::new(table.shut_floor);
+        let core = LazyCore::new(table.shut_floor);
         let node = Node::attach(Arc::clone(&engine.trunk), labels, above, core, listener, engine.queue_limit);
         #[cfg(feature = "redis")]
         if let Some(store) = &engine.store {
@@ -133,6 +136,19 @@ impl Registry {
         }
         self.levels.insert(key, Kept { node: Arc::clone(&node), pool: None, used: now, calls: 0 });
         node
+    }
+
+    /// A table, kept once.
+    fn table(&mut self, table: Table) -> Arc<Table> {
+        if let Some(known) = self.tables.iter().find(|known| are_same(known, &table)) {
+            return Arc::clone(known);
+        }
+        let kept = Arc::new(table);
+        // Somebody who makes one for each pool gets what he asks for.
+        if self.tables.len() < FEW {
+            self.tables.push(Arc::clone(&kept));
+        }
+        kept
     }
 
     /// Who hears of a pool. Those that share their labels share their ear: it may hold kilobytes.
@@ -168,6 +184,27 @@ impl Registry {
         self.sweep_at = 2 * self.levels.len();
         self.levels.shrink_to(self.sweep_at);
     }
+}
+
+/// Whether two tables say the same of a provider, as far as a look at where they point can tell.
+fn are_same(a: &Table, b: &Table) -> bool {
+    let points = |table: &Table| {
+        let Table { headers, fields, rules, user_rules, scopes, answers, tokens, .. } = *table;
+        let of_lists = [scopes.as_ptr() as usize, answers.as_ptr() as usize, tokens.answer.as_ptr() as usize];
+        (
+            &raw const *headers,
+            &raw const *fields,
+            &raw const *rules,
+            &raw const *user_rules,
+            &raw const *tokens.request,
+            of_lists,
+        )
+    };
+    (a.id, a.semconv, a.shut_floor, a.states_delay, a.states_class, a.tokens.limit_counts)
+        == (b.id, b.semconv, b.shut_floor, b.states_delay, b.states_class, b.tokens.limit_counts)
+        && points(a) == points(b)
+        && std::ptr::fn_addr_eq(a.read_body, b.read_body)
+        && std::ptr::fn_addr_eq(a.tokens.read, b.tokens.read)
 }
 
 impl Kept {

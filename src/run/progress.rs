@@ -3,7 +3,7 @@
 //! Kept in a box, made once: a hundred thousand calls that wait for a pool, or for an answer, should not each carry room for
 //! a failure that most of them never meet.
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Glance};
 use crate::core::call::{AttemptPlan, Call as Core};
 use crate::core::decide::DelaySource;
 use crate::core::moment::Moment;
@@ -29,8 +29,10 @@ impl Progress {
     }
 
     /// Of a call whose first attempt began when it arrived.
-    pub(super) fn in_first_attempt(policy: &Policy, arrived: Moment) -> Self {
-        let mut progress = Self::at_gate(policy, arrived);
+    #[cold]
+    pub(super) fn in_first_attempt(policy: &Policy, clock: &Clock, arrived: Glance) -> Box<Self> {
+        let arrived = clock.moment(arrived);
+        let mut progress = Box::new(Self::at_gate(policy, arrived));
         // A deadline is longer than nothing.
         let _ = progress.core.begin_attempt(policy, arrived);
         progress

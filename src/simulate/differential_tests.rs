@@ -35,7 +35,7 @@ fn simulated(plan: &Plan) -> (Vec<String>, Outcome) {
     let told = recorders(plan);
     let ears = told.iter().map(|recorder| recorder.listen(&PoolLabels::new("generic", "pool"))).collect();
     let mut world = World::new(plan, TICK, ears, None).expect("in range");
-    world.advance(Moment::NEVER);
+    world.advance(Moment::NEVER).expect("there is room");
     (told.iter().map(Recorder::to_string).collect(), world.outcome())
 }
 

@@ -3,16 +3,21 @@
 //! Lines are dealt to the workers in turn and their results are taken in the same turn, so nothing has to be sorted or
 //! numbered. A scenario that takes long holds the others up once the channels are full: then the reader waits, and memory
 //! stays where it is.
+//!
+//! Whoever writes a line and waits for its result before the next gets it: what is ready is handed on before anything is
+//! waited for.
 
-use std::io::{self, BufRead, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
+use std::io::{self, BufRead, Read, Write};
+use std::panic::resume_unwind;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::thread::{self, JoinHandle};
 
 use crate::simulate::{Outcome, Scenario, simulate};
 
 /// How many lines each worker may have waiting for it, and how many results may wait to be written.
 const WAITING: usize = 16;
+/// The most bytes of a line: thousands of times what a scenario takes.
+const LONGEST_LINE: u64 = 16 << 20;
 
 /// What stands in a line and is no scenario, or a scenario that cannot be.
 #[derive(Debug)]
@@ -53,69 +58,97 @@ impl From<io::Error> for LinesError {
     }
 }
 
+/// A line and its number; why it cannot be read stands in its place.
+type Line = (u64, Result<String, String>);
+
 /// What became of a line.
-type Simulated = Result<Outcome, String>;
+type Simulated = (u64, Result<Outcome, String>);
+
+/// A thread that simulates, and where its results come from.
+struct Worker {
+    results: Receiver<Simulated>,
+    thread: JoinHandle<()>,
+}
 
 /// Runs the scenario of every line of `input`, on `workers` threads, and writes a line of JSON for each to `output`, in the
 /// order of the input. Empty lines are passed over. `progress` is told how many are done after each.
 ///
+/// ```
+/// use std::io::Cursor;
+/// use forbear::simulate::simulate_lines;
+/// let (input, mut output) = (Cursor::new("{\"seed\": 1}\n{\"seed\": 2}\n"), Vec::new());
+/// assert_eq!(simulate_lines(input, &mut output, 2, &mut |_| {})?, 2);
+/// assert_eq!(output.split(|byte| *byte == b'\n').count(), 3, "two lines, and nothing after them");
+/// # Ok::<(), forbear::simulate::LinesError>(())
+/// ```
+///
 /// # Errors
-/// Reading or writing fails, or a line is refused; what came before it has been written.
+/// Reading or writing fails, or a line is refused; what came before it has been written. A line that is still being read
+/// then is left to its thread: nobody waits for it.
+///
+/// # Panics
+/// If a thread of it does.
 pub fn simulate_lines(
-    mut input: impl BufRead + Send,
+    input: impl BufRead + Send + 'static,
     output: &mut impl Write,
     workers: usize,
     progress: &mut dyn FnMut(u64),
 ) -> Result<u64, LinesError> {
-    let workers = workers.max(1);
-    let stop = AtomicBool::new(false);
-    thread::scope(|scope| {
-        // Line n goes to worker n modulo their number, and the results are taken in that order: no sorting, and a slow
-        // line holds back no more than what the channels hold.
-        let (numbers, lines): (Vec<_>, Vec<_>) = (0..workers).map(|_| sync_channel::<(u64, String)>(WAITING)).unzip();
-        let results: Vec<_> = lines
-            .into_iter()
-            .map(|lines| {
-                let (results, simulated) = sync_channel(WAITING);
-                scope.spawn(move || work(&lines, &results));
-                simulated
-            })
-            .collect();
-        let stop = &stop;
-        let reading = scope.spawn(move || read(&mut input, &numbers, stop));
-        let written = write(&results, output, progress);
-        stop.store(true, Ordering::Relaxed);
-        // Workers and reader end when nobody takes what they have.
-        drop(results);
-        let read = reading.join().unwrap_or(Ok(()));
-        let count = written?;
-        read?;
-        Ok(count)
-    })
+    let (lines, mut workers): (Vec<_>, Vec<_>) = (0..workers.max(1)).map(|_| Worker::start()).unzip();
+    let reader = thread::spawn(move || read(input, &lines));
+    let written = write(&workers, output, progress)?;
+    // The worker whose turn it was has ended: because there are no more lines, unless it panicked.
+    let first = (written % workers.len() as u64) as usize;
+    workers.rotate_left(first);
+    for worker in workers {
+        drop(worker.results);
+        joined(worker.thread);
+    }
+    joined(reader)?;
+    Ok(written)
+}
+
+/// What the thread came to, or its panic.
+fn joined<T>(thread: JoinHandle<T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// Hands the lines out in turn, until there are no more or nobody wants them.
-fn read(input: &mut impl BufRead, workers: &[SyncSender<(u64, String)>], stop: &AtomicBool) -> io::Result<()> {
+fn read(mut input: impl BufRead, workers: &[SyncSender<Line>]) -> io::Result<()> {
     let (mut number, mut scenarios) = (0, 0);
-    let mut line = String::new();
-    while !stop.load(Ordering::Relaxed) && input.read_line(&mut line)? > 0 {
-        number += 1;
-        let text = std::mem::take(&mut line);
-        if text.trim().is_empty() {
-            continue;
+    loop {
+        let mut line = Vec::new();
+        if input.by_ref().take(LONGEST_LINE + 1).read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
         }
+        number += 1;
+        let too_long = line.len() as u64 > LONGEST_LINE;
+        let text = match String::from_utf8(line) {
+            _ if too_long => Err("it is longer than 16 MiB".to_owned()),
+            Ok(text) if text.trim().is_empty() => continue,
+            Ok(text) => Ok(text),
+            Err(error) => Err(format!("it is not UTF-8: {}", error.utf8_error())),
+        };
         if workers[scenarios % workers.len()].send((number, text)).is_err() {
-            break;
+            return Ok(());
         }
         scenarios += 1;
     }
-    Ok(())
+}
+
+impl Worker {
+    /// Starts one, and gives the lines to be sent to it.
+    fn start() -> (SyncSender<Line>, Self) {
+        let (send_line, lines) = sync_channel(WAITING);
+        let (send_result, results) = sync_channel(WAITING);
+        (send_line, Self { results, thread: thread::spawn(move || work(&lines, &send_result)) })
+    }
 }
 
 /// Simulates one line after another.
-fn work(lines: &Receiver<(u64, String)>, results: &SyncSender<(u64, Simulated)>) {
+fn work(lines: &Receiver<Line>, results: &SyncSender<Simulated>) {
     for (number, line) in lines {
-        let scenario = line.parse::<Scenario>().map_err(|error| error.to_string());
+        let scenario = line.and_then(|line| line.parse::<Scenario>().map_err(|error| error.to_string()));
         let simulated = scenario.and_then(|scenario| simulate(&scenario).map_err(|error| error.to_string()));
         if results.send((number, simulated)).is_err() {
             break;
@@ -124,15 +157,24 @@ fn work(lines: &Receiver<(u64, String)>, results: &SyncSender<(u64, Simulated)>)
 }
 
 /// Takes the results in the turn in which the lines were handed out.
-fn write(
-    workers: &[Receiver<(u64, Simulated)>],
-    output: &mut impl Write,
-    progress: &mut dyn FnMut(u64),
-) -> Result<u64, LinesError> {
+fn write(workers: &[Worker], output: &mut impl Write, progress: &mut dyn FnMut(u64)) -> Result<u64, LinesError> {
     let mut written = 0;
     for worker in workers.iter().cycle() {
-        let Ok((number, simulated)) = worker.recv() else { break };
-        let outcome = simulated.map_err(|why| LinesError::Line { number, why })?;
+        let ready = match worker.results.try_recv() {
+            Err(TryRecvError::Empty) => {
+                output.flush()?;
+                worker.results.recv().ok()
+            }
+            ready => ready.ok(),
+        };
+        let Some((number, simulated)) = ready else { break };
+        let outcome = match simulated {
+            Ok(outcome) => outcome,
+            Err(why) => {
+                output.flush()?;
+                return Err(LinesError::Line { number, why });
+            }
+        };
         serde_json::to_writer(&mut *output, &outcome).map_err(io::Error::from)?;
         output.write_all(b"\n")?;
         written += 1;
@@ -143,30 +185,5 @@ fn write(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn lines(input: &str, workers: usize) -> (Result<u64, LinesError>, String) {
-        let mut output = Vec::new();
-        let result = simulate_lines(input.as_bytes(), &mut output, workers, &mut |_| {});
-        (result, String::from_utf8(output).expect("JSON is text"))
-    }
-
-    #[test]
-    fn results_come_in_the_order_of_the_lines_on_any_number_of_threads() {
-        let scenario = |seed: u32| format!("{{\"seed\": {seed}, \"measured_s\": 60}}\n\n");
-        let input: String = (0..100).map(scenario).collect();
-        let (one, expected) = lines(&input, 1);
-        assert_eq!((one.expect("all are simulated"), expected.lines().count()), (100, 100));
-        assert_eq!(lines(&input, 3).1, expected);
-    }
-
-    #[test]
-    fn a_refused_line_is_named_and_what_came_before_it_is_written() {
-        let (result, output) = lines("{}\n{\"measured_s\": -1}\n{}\n", 2);
-        let refused = result.expect_err("refused").to_string();
-        let range = "measured_s is -1.0; allowed: 0.001 to 31 days";
-        assert_eq!(refused, format!("line 2 was refused: {range}; correct it and run again"));
-        assert_eq!(output.lines().count(), 1);
-    }
-}
+#[path = "lines_tests.rs"]
+mod tests;

@@ -50,6 +50,7 @@ mod scenario;
 mod scrape;
 mod tally;
 mod timeline;
+mod waits;
 mod watch;
 mod what_if;
 mod world;
@@ -59,8 +60,9 @@ pub use lines::{LinesError, simulate_lines};
 pub use run::{Run, Simulation, simulate};
 pub use scenario::*;
 pub use scrape::{Scrape, Scraped};
-pub use tally::{Outcome, Percentiles};
+pub use tally::Outcome;
 pub use timeline::Request;
+pub use waits::Percentiles;
 pub use what_if::{Change, Row, WhatIf, what_if};
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::emulator::limits::Cost;
 use crate::simulate::arrivals::Arrivals;
 use crate::simulate::calendar::Calendar;
 use crate::simulate::chance::Purpose;
-use crate::simulate::plan::Plan;
+use crate::simulate::plan::{Plan, room_for_calls};
 use crate::simulate::provider::{Provider, Sizes, tenant_dice};
 use crate::simulate::tally::{Outcome, Tally};
 use crate::simulate::timeline::Timeline;
@@ -88,13 +88,21 @@ struct Pacer<'a> {
 ///
 /// # Errors
 /// A limit is outside its range.
-pub(super) fn pace(plan: &Plan, timeline: Option<&mut Timeline>) -> Result<Outcome, InvalidSetting> {
-    let (tally, used) = paced(plan, timeline)?;
+pub(super) fn pace(
+    plan: &Plan,
+    timeline: Option<&mut Timeline>,
+    progress: &mut dyn FnMut(Duration),
+) -> Result<Outcome, InvalidSetting> {
+    let (tally, used) = paced(plan, timeline, progress)?;
     Ok(tally.outcome(used))
 }
 
 /// The sums of a run, and the share of the quota that was used.
-fn paced(plan: &Plan, timeline: Option<&mut Timeline>) -> Result<(Tally, Option<f64>), InvalidSetting> {
+fn paced(
+    plan: &Plan,
+    timeline: Option<&mut Timeline>,
+    progress: &mut dyn FnMut(Duration),
+) -> Result<(Tally, Option<f64>), InvalidSetting> {
     let arrivals = plan.chance.dice(Purpose::Arrivals, 0);
     let tenants = plan.others.iter().enumerate().map(|(place, tenant)| {
         let (arrivals, dice) = tenant_dice(plan.chance, place);
@@ -115,17 +123,25 @@ fn paced(plan: &Plan, timeline: Option<&mut Timeline>) -> Result<(Tally, Option<
         timeline,
         plan,
     };
-    pacer.run();
+    pacer.run(progress)?;
     let used = pacer.provider.used_ratio(plan.measured());
     Ok((pacer.tally, used))
 }
 
 impl Pacer<'_> {
-    /// Lets everything happen until nobody waits and nobody comes.
-    fn run(&mut self) {
+    /// Lets everything happen until nobody waits and nobody comes. `progress` is told of each minute that something happens
+    /// in.
+    fn run(&mut self, progress: &mut dyn FnMut(Duration)) -> Result<(), InvalidSetting> {
         self.expect_arrival();
         (0..self.tenants.len()).for_each(|place| self.expect_tenant(place));
+        let mut tell_at = Duration::ZERO;
         while self.goes_on() {
+            let now = self.calendar.now().elapsed_since_start();
+            if now >= tell_at {
+                progress(now);
+                tell_at = now + Duration::from_secs(60);
+            }
+            room_for_calls(self.queue.len() + self.in_flight, now)?;
             let Some(what) = self.calendar.next() else { break };
             match what {
                 Happening::Arrival => self.arrive(),
@@ -135,6 +151,7 @@ impl Pacer<'_> {
                 Happening::Look { .. } => {}
             }
         }
+        Ok(())
     }
 
     /// Whether there is anything left to find out.

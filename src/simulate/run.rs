@@ -18,6 +18,8 @@ use crate::simulate::world::World;
 
 const SHORTEST_SCRAPE: Duration = Duration::from_secs(1);
 const LONGEST_SCRAPE: Duration = Duration::from_secs(3_600);
+/// How many scrapes of one replica are kept: some kilobytes each.
+const MOST_SCRAPES: f64 = 1e6;
 
 /// Runs a scenario to the end of its last call.
 ///
@@ -47,6 +49,7 @@ pub struct Simulation<'a> {
     judging: Option<Judging>,
     plots: bool,
     lists_requests: bool,
+    judges: bool,
 }
 
 /// What a run gave.
@@ -68,7 +71,7 @@ pub struct Run {
 impl<'a> Simulation<'a> {
     /// A run of this scenario.
     pub const fn of(scenario: &'a Scenario) -> Self {
-        Self { scenario, scrape: None, judging: None, plots: false, lists_requests: false }
+        Self { scenario, scrape: None, judging: None, plots: false, lists_requests: false, judges: true }
     }
 
     /// Scrapes the metrics of each replica, every 1 s to 1 h.
@@ -95,30 +98,58 @@ impl<'a> Simulation<'a> {
         self
     }
 
+    /// Leaves the verdict out: it takes a third of the time, and who compares thousands of runs needs none of each.
+    pub const fn unjudged(mut self) -> Self {
+        self.judges = false;
+        self
+    }
+
     /// Runs it to the end of its last call.
     ///
     /// # Errors
     /// The first setting outside its range.
     pub fn run(self) -> Result<Run, InvalidSetting> {
+        self.run_telling(&mut |_| {})
+    }
+
+    /// The same; `progress` is told again and again how much time has passed in the world, some seconds to minutes of it
+    /// apart.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use forbear::simulate::{Scenario, Simulation};
+    /// let mut come_to = Duration::ZERO;
+    /// let run = Simulation::of(&Scenario::default()).run_telling(&mut |passed| come_to = passed)?;
+    /// assert!(come_to > Duration::from_secs(3_500));
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The first setting outside its range.
+    pub fn run_telling(self, progress: &mut dyn FnMut(Duration)) -> Result<Run, InvalidSetting> {
         let plots = self.plots;
-        let (run, plan, timeline) = self.observed()?;
+        let (run, plan, timeline) = self.observed(progress)?;
         let plot = timeline.filter(|_| plots).map(|timeline| plot::svg(&timeline, &plan));
         Ok(Run { plot, ..run })
     }
 
     /// Runs it, and gives what a picture is made of instead of the picture.
-    pub(super) fn observed(self) -> Result<(Run, Plan, Option<Timeline>), InvalidSetting> {
+    pub(super) fn observed(
+        self,
+        progress: &mut dyn FnMut(Duration),
+    ) -> Result<(Run, Plan, Option<Timeline>), InvalidSetting> {
         let plan = Plan::of(self.scenario)?;
         if let Some(scrape) = self.scrape {
             within("scrape.every", scrape.every, SHORTEST_SCRAPE..=LONGEST_SCRAPE, "1s to 1h")?;
+            room_for_scrapes(scrape, &plan, plan.measured_until)?;
         }
         let mut timeline = (self.plots || self.lists_requests).then(Timeline::new);
         if let Some(timeline) = timeline.as_mut().filter(|_| self.lists_requests) {
             timeline.requests = Some(Vec::new());
         }
         let (outcome, scraped, judged) = match plan.engine {
-            Engine::Pacer => (pacer::pace(&plan, timeline.as_mut())?, None, Vec::new()),
-            Engine::Forbear => self.run_engine(&plan, timeline.as_mut())?,
+            Engine::Pacer => (pacer::pace(&plan, timeline.as_mut(), progress)?, None, Vec::new()),
+            Engine::Forbear => self.run_engine(&plan, timeline.as_mut(), progress)?,
         };
         let requests = timeline.as_mut().and_then(|timeline| timeline.requests.take());
         Ok((Run { outcome, scraped, judged, plot: None, requests }, plan, timeline))
@@ -128,19 +159,24 @@ impl<'a> Simulation<'a> {
         &self,
         plan: &Plan,
         timeline: Option<&mut Timeline>,
+        progress: &mut dyn FnMut(Duration),
     ) -> Result<(Outcome, Option<Scraped>, Vec<Verdict>), InvalidSetting> {
         let replicas = plan.callers.replicas;
         let mut fleet = self.scrape.map(|scrape| Fleet::of(replicas, scrape));
         let ears = fleet.as_ref().map(Fleet::ears).unwrap_or_default();
         let mut world = World::new(plan, Duration::ZERO, ears, timeline)?;
-        let mut watch = Watch::over(&mut world, plan);
-        let mut judge = self.judging.as_ref().map(|judging| Judge::new(judging, watch.numbers(), plan));
+        // Who is to judge on the way needs what is watched, whatever becomes of the last verdict.
+        let mut watch = (self.judges || self.judging.is_some()).then(|| Watch::over(&mut world, plan));
+        let numbers = watch.as_ref().map(Watch::numbers);
+        let mut judge = self.judging.as_ref().zip(numbers).map(|(judging, numbers)| Judge::new(judging, numbers, plan));
         loop {
             let judge_at = judge.as_ref().map_or(Moment::NEVER, Judge::next);
             let scrape_at = fleet.as_ref().map_or(Moment::NEVER, Fleet::next);
-            let at = watch.next().min(scrape_at).min(judge_at);
-            let goes_on = world.advance(at);
-            if watch.next() <= at {
+            let look_at = watch.as_ref().map_or(Moment::NEVER, Watch::next);
+            let at = look_at.min(scrape_at).min(judge_at);
+            let goes_on = world.advance(at)?;
+            progress(world.now().elapsed_since_start());
+            if let Some(watch) = watch.as_mut().filter(|_| look_at <= at) {
                 watch.look(at);
             }
             if let Some(judge) = &mut judge
@@ -148,9 +184,10 @@ impl<'a> Simulation<'a> {
             {
                 judge.look(&world, at, replicas);
             }
-            if let Some(fleet) = &mut fleet
+            if let Some((fleet, scrape)) = fleet.as_mut().zip(self.scrape)
                 && (scrape_at <= at || !goes_on)
             {
+                room_for_scrapes(scrape, plan, scrape_at)?;
                 fleet.scrape(&world, scrape_at);
             }
             if !goes_on {
@@ -158,8 +195,18 @@ impl<'a> Simulation<'a> {
             }
         }
         let judged = judge.map(|judge| judge.verdicts(&world, replicas)).unwrap_or_default();
-        let verdict = watch.verdict(&world, replicas);
-        let outcome = Outcome { verdict: Some(verdict), ..world.outcome() };
+        let verdict = watch.filter(|_| self.judges).map(|watch| watch.verdict(&world, replicas));
+        let outcome = Outcome { verdict, ..world.outcome() };
         Ok((outcome, fleet.map(Fleet::scraped), judged))
     }
+}
+
+/// Refuses scrapes so close that a run up to `until` would not fit into memory.
+fn room_for_scrapes(scrape: Scrape, plan: &Plan, until: Moment) -> Result<(), InvalidSetting> {
+    let of_each = until.elapsed_since_start().as_secs_f64() / scrape.every.as_secs_f64();
+    if of_each * f64::from(plan.callers.replicas) <= MOST_SCRAPES {
+        return Ok(());
+    }
+    const ALLOWED: &str = "so far apart that a run has a million scrapes at most, those of all replicas added up";
+    Err(InvalidSetting::new("scrape.every", scrape.every, ALLOWED))
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::core::decide::CallOutcome;
 use crate::core::moment::Moment;
 use crate::diagnose::Verdict;
+use crate::simulate::waits::{Percentiles, Waits};
 
 /// What became of the calls that arrived in the measured time. Ratios and times are `None` where there is nothing to
 /// divide by or to measure.
@@ -48,29 +49,6 @@ pub struct Outcome {
     pub verdict: Option<Verdict>,
 }
 
-/// Of some values, those that so many percent do not exceed; the nearest rank.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[non_exhaustive]
-pub struct Percentiles {
-    /// The median.
-    pub p50: Option<f64>,
-    /// 95 %.
-    pub p95: Option<f64>,
-    /// 99 %.
-    pub p99: Option<f64>,
-}
-
-impl Percentiles {
-    fn of(mut waits: Vec<Duration>) -> Self {
-        waits.sort_unstable();
-        let at = |percent: usize| {
-            let rank = (waits.len() * percent).div_ceil(100);
-            waits.get(rank.saturating_sub(1)).map(Duration::as_secs_f64)
-        };
-        Self { p50: at(50), p95: at(95), p99: at(99) }
-    }
-}
-
 /// What is added up while a world runs.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
@@ -82,7 +60,7 @@ pub(super) struct Tally {
     pub(super) unforeseeable: u64,
     succeeded: u64,
     gave_up: BTreeMap<&'static str, u64>,
-    pub(super) waits: Vec<Duration>,
+    pub(super) waits: Waits,
     first_arrival: Option<Moment>,
     last_end: Moment,
     crowd: Crowd,
@@ -115,7 +93,7 @@ impl Tally {
     /// A measured call succeeded with an attempt that began after `waited`.
     pub(super) fn succeeded(&mut self, waited: Duration, now: Moment) {
         self.succeeded += 1;
-        self.waits.push(waited);
+        self.waits.add(waited);
         self.last_end = self.last_end.max(now);
     }
 
@@ -134,7 +112,7 @@ impl Tally {
             wasted_per_call: per_call(self.requests - self.succeeded),
             floor_attempts_per_call: per_call(self.calls + self.unforeseeable),
             drained_s: self.first_arrival.map(|first| first.until(self.last_end).as_secs_f64()),
-            wait_s: Percentiles::of(self.waits),
+            wait_s: self.waits.percentiles(),
             calls: self.calls,
             succeeded: self.succeeded,
             attempts: self.attempts,
@@ -150,14 +128,6 @@ impl Tally {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn percentiles_are_values_that_were_there() {
-        let waits: Vec<_> = (1..=200).rev().map(Duration::from_secs).collect();
-        assert_eq!(Percentiles::of(waits), Percentiles { p50: Some(100.0), p95: Some(190.0), p99: Some(198.0) });
-        assert_eq!(Percentiles::of(vec![Duration::from_secs(7)]).p99, Some(7.0));
-        assert_eq!(Percentiles::of(Vec::new()), Percentiles::default());
-    }
 
     #[test]
     fn a_crowd_is_counted_over_any_hundred_milliseconds() {

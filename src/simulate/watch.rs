@@ -17,7 +17,6 @@ const NO_END: Duration = Duration::from_secs(3 * 31 * 86_400);
 pub(super) struct Watch {
     numbers: Tally,
     history: History,
-    every: Duration,
     /// When it looks next.
     next: Moment,
     /// When the measured time begins; never, once it has.
@@ -35,14 +34,13 @@ impl Watch {
         Self {
             numbers,
             history: History::new(keeping),
-            every: keeping.every,
             next: Moment::START,
             begins: plan.measured_from,
             measured_until: plan.measured_until,
         }
     }
 
-    /// When it looks next: every 7.5 s, and when the measured time begins.
+    /// When it looks next: every 7.5 s, less often in a run of more than a week, and when the measured time begins.
     pub(super) fn next(&self) -> Moment {
         self.next.min(self.begins)
     }
@@ -56,7 +54,7 @@ impl Watch {
         }
         if now >= self.next {
             self.history.look(now, &counts);
-            self.next = now.after(self.every);
+            self.next = now.after(self.history.every());
         }
     }
 

@@ -71,8 +71,7 @@ fn as_word<S: serde::Serializer>(change: &Change, serializer: S) -> Result<S::Ok
 /// same instants with the same sizes each time, and nothing else changed.
 ///
 /// # Errors
-/// The first setting outside its range; the window is not from 10 ms to 24 h; or the engine is the pacer, which has no
-/// policy that could be changed.
+/// The first setting outside its range; or the engine is the pacer, which has no policy that could be changed.
 pub fn what_if(scenario: &Scenario) -> Result<WhatIf, InvalidSetting> {
     if scenario.engine == Some(Engine::Pacer) {
         return Err(InvalidSetting::new("engine", Engine::Pacer, "forbear: the pacer has no policy to change"));
@@ -80,7 +79,7 @@ pub fn what_if(scenario: &Scenario) -> Result<WhatIf, InvalidSetting> {
     let (mut rows, mut timelines) = (Vec::new(), Vec::new());
     for &change in Change::ALL {
         let changed = change.applied_to(scenario)?;
-        let (run, plan, timeline) = Simulation::of(&changed).plotted().observed()?;
+        let (run, plan, timeline) = Simulation::of(&changed).plotted().observed(&mut |_| {})?;
         rows.push(Row { change, numbers: change::numbers(&plan), outcome: run.outcome });
         timelines.extend(timeline);
     }

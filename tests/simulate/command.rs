@@ -48,7 +48,7 @@ fn a_refusal_names_the_line_and_the_field() {
     let output = simulate(&["--jsonl"], "{\"measured_s\": 30}\n{\"gate\": \"ajar\"}\n");
     assert!(!output.status.success());
     let refusal = text(&output.stderr);
-    assert!(refusal.starts_with("forbear simulate: line 2 was refused: unknown variant `ajar`"), "{refusal}");
+    assert!(refusal.starts_with("forbear simulate: line 2 was refused: gate: unknown variant `ajar`"), "{refusal}");
     let output = simulate(&["no/such/file"], "");
     assert!(text(&output.stderr).contains("no/such/file cannot be read"), "{}", text(&output.stderr));
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
+use forbear::diagnose::Cause;
 use forbear::simulate::{Scenario, Scrape, Simulation, simulate};
 
 fn scenario(json: &str) -> Scenario {
@@ -99,19 +100,59 @@ fn null_is_as_good_as_nothing() {
     assert_eq!(simulate(&none).expect("in range"), simulate(&nothing).expect("in range"));
 }
 
+/// Each of them would take more memory than there is, were it run.
+#[test]
+fn what_would_not_fit_into_memory_is_refused_by_name() {
+    let list = |item: &str, items: usize| vec![item; items].join(",");
+    let others = format!("{{\"others\": [{}]}}", list("{}", 1_001));
+    assert_eq!(refusal(&others), "others is a list of 1001; allowed: at most 1000");
+    let kinds = format!("{{\"callers\": {{\"deadline_s\": [{}]}}}}", list("{}", 101));
+    assert_eq!(refusal(&kinds), "callers.deadline_s is a list of 101; allowed: at most 100 kinds of call");
+    let spend = format!("{{\"provider\": {{\"spend\": [{}]}}}}", list("{\"until_s\": 1}", 1_001));
+    assert_eq!(refusal(&spend), "provider.spend is a list of 1001; allowed: at most 1000");
+    let crowd = r#"{"measured_s": 4000, "provider": {"service_s": 86400},
+        "callers": {"arrivals": {"batch": {"size": 1000000, "every_s": 1}}}}"#;
+    let refused = refusal(crowd);
+    assert!(refused.starts_with("callers.arrivals is so large that 3000000 calls are under way after 2s"), "{refused}");
+    let paced = crowd.replace("\"measured_s\"", "\"engine\": \"pacer\", \"measured_s\"");
+    assert!(refusal(&paced).starts_with("callers.arrivals is so large that "), "{}", refusal(&paced));
+
+    let month = scenario(r#"{"measured_s": 2678400, "callers": {"arrivals": {"poisson": {"per_minute": 0}}}}"#);
+    let mut scrape = Scrape::default();
+    scrape.every = std::time::Duration::from_secs(1);
+    let refused = Simulation::of(&month).scraped(scrape).run().expect_err("too many").to_string();
+    assert!(refused.starts_with("scrape.every is 1s; allowed: so far apart that a run has a million"), "{refused}");
+}
+
+/// A month is looked at more coarsely than an hour, and a minute's window more than a second's.
+#[test]
+fn a_month_of_seconds_is_judged_too() {
+    let outcome = simulate(&scenario(
+        r#"{"measured_s": 2678400, "provider": {"window_s": 1, "requests_per_minute": 1},
+            "callers": {"arrivals": {"poisson": {"per_minute": 0.01}}}}"#,
+    ));
+    let verdict = outcome.expect("in range").verdict.expect("the engine has one");
+    assert_eq!(verdict.cause, Cause::Healthy);
+}
+
 #[test]
 fn what_cannot_be_is_refused_by_name() {
     let rows = [
         (r#"{"sead": 1}"#, "unknown field `sead`"),
-        (r#"{"provider": {"rpm": 1}}"#, "unknown field `rpm`"),
-        (r#"{"policy": {"base": 1}}"#, "unknown field `base`"),
-        (r#"{"callers": {"deadline_s": [{"deadline": 1}]}}"#, "unknown field `deadline`"),
-        (r#"{"callers": {"deadline_s": [{"policy": {"base": 1}}]}}"#, "unknown field `base`"),
-        (r#"{"provider": {"retry_after": {"time": 1}}}"#, "unknown field `time`"),
-        (r#"{"provider": {"retry_after": "soon"}}"#, "unknown retry_after `soon`"),
-        (r#"{"limit_configured": {"factor": 1}}"#, "unknown field `factor`"),
-        (r#"{"gate": "open"}"#, "unknown variant `open`"),
-        (r#"{"callers": {"arrivals": {"uniform": {}}}}"#, "unknown variant `uniform`"),
+        (r#"{"provider": {"rpm": 1}}"#, "provider: unknown field `rpm`"),
+        (r#"{"policy": {"base": 1}}"#, "policy: unknown field `base`"),
+        (r#"{"callers": {"deadline_s": [{"deadline": 1}]}}"#, "callers.deadline_s[0]: unknown field `deadline`"),
+        (
+            r#"{"callers": {"deadline_s": [{"policy": {"base": 1}}]}}"#,
+            "callers.deadline_s[0].policy: unknown field `base`",
+        ),
+        (r#"{"provider": {"retry_after": {"time": 1}}}"#, "provider.retry_after: unknown field `time`"),
+        (r#"{"provider": {"retry_after": "soon"}}"#, "provider.retry_after: unknown retry_after `soon`"),
+        (r#"{"limit_configured": {"factor": 1}}"#, "limit_configured: unknown field `factor`"),
+        (r#"{"gate": "open"}"#, "gate: unknown variant `open`"),
+        (r#"{"callers": {"arrivals": {"uniform": {}}}}"#, "callers.arrivals: unknown variant `uniform`"),
+        (r#"{"measured_s": "1h"}"#, "measured_s is \"1h\"; allowed: a number"),
+        (r#"{"policy": [6, 2]}"#, "policy is [6,2]; allowed: an object"),
         (r#"{"measured_s": 0}"#, "measured_s is 0.0; allowed: 0.001 to 31 days"),
         (r#"{"warmup_s": -1}"#, "warmup_s is -1.0"),
         (r#"{"provider": {"requests_per_minute": 0}}"#, "provider.requests_per_minute is 0.0"),

@@ -38,11 +38,11 @@ pub(crate) struct Check {
     numbers: Numbers,
 
     /// The window the limit counts in, 10ms to 24h; with --provider or --to the provider's, unless given.
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, allow_hyphen_values = true)]
     window: Option<Duration>,
 
     /// How long the caller waits, 1ms to 7d.
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, allow_hyphen_values = true)]
     deadline: Option<Duration>,
 
     /// The provider the window is taken from.
@@ -77,23 +77,23 @@ struct Numbers {
     like: Option<&'static Library>,
 
     /// The bound of the first wait, 1ms to 24h.
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, allow_hyphen_values = true)]
     base: Option<Duration>,
 
     /// By how much the bound grows with each attempt, 1 to 100. [default: 2]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     factor: Option<f64>,
 
     /// The bound of every wait, the base to 24h. [default: none]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, allow_hyphen_values = true)]
     cap: Option<Duration>,
 
     /// The most attempts of one call, 1 to 1000.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     attempts: Option<u32>,
 
-    /// The same without the first one.
-    #[arg(long, value_name = "N", conflicts_with = "attempts")]
+    /// The same without the first one, 0 to 999.
+    #[arg(long, value_name = "N", conflicts_with = "attempts", allow_negative_numbers = true, value_parser = value_parser!(u32).range(0..=999))]
     retries: Option<u32>,
 
     /// How a wait is drawn from its bound. [default: full]
@@ -101,7 +101,7 @@ struct Numbers {
     jitter: Option<JitterWord>,
 
     /// How long one request may take, 1ms to 24h. [default: for ever]
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, allow_hyphen_values = true)]
     timeout: Option<Duration>,
 
     /// The longest stated wait that is waited for, or `none` where stated waits are not read. [default: not known]
@@ -109,7 +109,7 @@ struct Numbers {
     header_cap: Option<StatedWaits>,
 
     /// How often the client below repeats each request by itself, 0 to 100.
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = value_parser!(u32).range(0..=100))]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = value_parser!(u32).range(0..=100))]
     sdk_retries: u32,
 }
 
@@ -202,7 +202,7 @@ impl Check {
 impl Numbers {
     /// The layer, if any of its numbers was given.
     fn layer(&self) -> Result<Option<RetryLayer>, String> {
-        let attempts = self.attempts.or(self.retries.map(|retries| retries.saturating_add(1)));
+        let attempts = self.attempts.or(self.retries.map(|retries| retries + 1));
         let mut layer = match (self.like, self.base, attempts) {
             (Some(library), _, _) => (library.layer)(),
             (None, Some(base), Some(attempts)) => RetryLayer::new(base, attempts),

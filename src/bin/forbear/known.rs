@@ -45,6 +45,9 @@ pub(crate) fn window_or(given: Option<Duration>, table: Option<&Table>) -> Resul
 
 /// A refused setting by the name of its option: `--base is 0ns; allowed: 1ms to 24h`.
 pub(crate) fn by_option(refused: &InvalidSetting) -> String {
-    let field = refused.field.strip_prefix("layer.").unwrap_or(refused.field);
-    format!("--{} is {}; allowed: {}", field.replace('_', "-"), refused.value, refused.allowed)
+    let InvalidSetting { field, value, allowed, .. } = refused;
+    match field.strip_prefix("layer.").unwrap_or(field) {
+        "requests" => format!("--attempts and --sdk-retries make {value} requests; allowed: {allowed}"),
+        field => format!("--{} is {value}; allowed: {allowed}", field.replace('_', "-")),
+    }
 }

@@ -6,6 +6,7 @@ mod demo;
 mod diagnose;
 mod duration;
 mod known;
+mod progress;
 mod simulate;
 mod suggest;
 mod text;

@@ -1,7 +1,7 @@
 //! `forbear simulate`: a scenario in, what became of its calls out.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -11,9 +11,11 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use forbear::core::moment::WallTime;
-use forbear::simulate::{Scenario, Scrape, Simulation, simulate_lines};
+use forbear::core::tune::HumanDuration;
+use forbear::simulate::{Engine, LinesError, Scenario, Scrape, Simulation, simulate_lines};
 
 use crate::duration;
+use crate::progress::Progress;
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -45,15 +47,19 @@ const EXAMPLE: &str = r#"Example: a thousand calls within two seconds, at a prov
   echo '{"provider": {"requests_per_minute": 200, "algorithm": "fixed_window"},
          "callers": {"arrivals": {"burst": {"size": 1000, "within_s": 2}}}}' | forbear simulate
 
-Every field may be left out. The fields and their defaults are those of forbear::simulate::Scenario."#;
+Every field may be left out. The fields and their defaults are those of forbear::simulate::Scenario.
+
+Exit status: 0 with a result, 2 when a scenario is refused or a file cannot be read or written."#;
 
 /// Carries the verb out.
 pub(crate) fn run(simulate: &Simulate) -> ExitCode {
     match simulate.simulate() {
         Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads our output may stop reading it.
+        Err(failure) if is_closed_pipe(&*failure) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("forbear simulate: {failure}");
-            ExitCode::FAILURE
+            ExitCode::from(2)
         }
     }
 }
@@ -65,12 +71,17 @@ impl Simulate {
         let mut output = BufWriter::new(io::stdout().lock());
         if self.jsonl {
             let workers = std::thread::available_parallelism().map_or(1, usize::from);
-            simulate_lines(input, &mut output, workers, &mut progress())?;
+            let mut progress = Progress::new();
+            let mut tell = |done| progress.show(|| format!("{done} scenarios"));
+            simulate_lines(input, &mut output, workers, &mut tell)?;
             return Ok(());
         }
         let mut json = String::new();
-        input.read_to_string(&mut json)?;
+        input.read_to_string(&mut json).map_err(|error| format!("the scenario cannot be read: {error}"))?;
         let scenario: Scenario = json.parse()?;
+        if self.openmetrics.is_some() && scenario.engine == Some(Engine::Pacer) {
+            return Err("the pacer has no metrics: leave --openmetrics out".into());
+        }
         let mut simulation = Simulation::of(&scenario);
         if self.openmetrics.is_some() {
             let mut scrape = Scrape::default();
@@ -80,9 +91,11 @@ impl Simulate {
         if self.plot.is_some() {
             simulation = simulation.plotted();
         }
-        let run = simulation.run()?;
-        if let Some(path) = &self.openmetrics {
-            let scraped = run.scraped.as_ref().ok_or("the pacer has no metrics: leave --openmetrics out")?;
+        let mut progress = Progress::new();
+        let run =
+            simulation.run_telling(&mut |passed| progress.show(|| format!("{} simulated", HumanDuration(passed))))?;
+        drop(progress);
+        if let (Some(path), Some(scraped)) = (&self.openmetrics, &run.scraped) {
             write_to(path, |file| scraped.write(file))?;
         }
         if let (Some(path), Some(plot)) = (&self.plot, &run.plot) {
@@ -95,7 +108,7 @@ impl Simulate {
     }
 
     /// The file, or standard input.
-    fn input(&self) -> Result<Box<dyn BufRead + Send>, Failure> {
+    fn input(&self) -> Result<Box<dyn BufRead + Send + 'static>, Failure> {
         Ok(match &self.file {
             None => Box::new(BufReader::new(io::stdin())),
             Some(file) => {
@@ -126,12 +139,13 @@ pub(crate) fn start(text: &str) -> Result<WallTime, String> {
     Ok(WallTime::since_epoch(Duration::from_secs(seconds)))
 }
 
-/// Says how far it has come, on a terminal.
-fn progress() -> impl FnMut(u64) {
-    let shown = io::stderr().is_terminal();
-    move |done| {
-        if shown && done % 100 == 0 {
-            eprint!("\r{done} scenarios");
-        }
-    }
+/// Whether nobody reads what we write any more.
+fn is_closed_pipe(failure: &(dyn std::error::Error + 'static)) -> bool {
+    let of_lines = failure.downcast_ref().and_then(|error: &LinesError| match error {
+        LinesError::Io(error) => Some(error.kind()),
+        _ => None,
+    });
+    let of_json = failure.downcast_ref().and_then(serde_json::Error::io_error_kind);
+    let kind = of_lines.or(of_json).or(failure.downcast_ref().map(io::Error::kind));
+    kind == Some(io::ErrorKind::BrokenPipe)
 }

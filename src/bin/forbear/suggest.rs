@@ -26,11 +26,11 @@ Examples:
 Exit status: 0 with a suggestion, also if it is not to retry; 2 when the arguments are refused.")]
 pub(crate) struct Suggest {
     /// The window the limit counts in, 10ms to 24h; with --provider the provider's, unless given.
-    #[arg(long, value_name = "TIME", value_parser = duration::parse, required_unless_present = "provider")]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, allow_hyphen_values = true, required_unless_present = "provider")]
     window: Option<Duration>,
 
     /// How long a call may take, waits and all attempts: 1ms to 7d. Where answers take long, less the time of one.
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, allow_hyphen_values = true)]
     deadline: Duration,
 
     /// The provider: whether it states how long to wait is then known, and its window, if it counts in minutes.
@@ -79,18 +79,19 @@ fn report(suggestion: &Suggestion, options: &Suggest) -> String {
     let of = options.provider.as_deref().map(|id| format!("{id}: ")).unwrap_or_default();
     let (window, deadline) = (HumanDuration(suggestion.window), HumanDuration(suggestion.deadline));
     let mut text = format!("{of}window {window}, deadline {deadline}, {told}\n\n");
-    for reason in suggestion.reasons() {
-        text += &hanging(&format!("  {:<11} {:<7} ", reason.field, reason.value), &reason.why);
-    }
-    if suggestion.retries() {
-        text += &reached(suggestion);
+    let reasons = suggestion.reasons().into_iter().map(|reason| [reason.field.to_owned(), reason.value, reason.why]);
+    let reached = suggestion.retries().then(|| reached(suggestion));
+    let rows: Vec<_> = reasons.chain(reached.into_iter().flatten()).collect();
+    let width = rows.iter().map(|[_, value, _]| value.chars().count()).max().unwrap_or_default().max(7);
+    for [name, value, why] in rows {
+        text += &hanging(&format!("  {name:<11} {value:<width$} "), &why);
     }
     text += "\n  ";
     text + &rust(suggestion) + "\n"
 }
 
-/// What the numbers reach, in the same columns as the reasons.
-fn reached(suggestion: &Suggestion) -> String {
+/// What the numbers reach: name, value, and what that means.
+fn reached(suggestion: &Suggestion) -> [[String; 3]; 2] {
     let reach = suggestion.reach;
     let unless = if suggestion.states_delay { "where an answer states no wait: the" } else { "the" };
     let coverage = format!(
@@ -99,8 +100,10 @@ fn reached(suggestion: &Suggestion) -> String {
         percent(reach.coverage_at_start)
     );
     let wasted = "requests of a throttled call are refused before that, the first one included";
-    hanging(&format!("  {:<11} {:<7} ", "coverage", percent(reach.coverage)), &coverage)
-        + &hanging(&format!("  {:<11} {:<7.1} ", "wasted", reach.wasted), wasted)
+    [
+        ["coverage".to_owned(), percent(reach.coverage), coverage],
+        ["wasted".to_owned(), format!("{:.1}", reach.wasted), wasted.to_owned()],
+    ]
 }
 
 /// The line to paste.

@@ -38,7 +38,7 @@ impl Gate {
             _ if now.until(merged.until) > PROBED_ABOVE => Probe::DueAt(now.after(HEARSAY_PROBED_AFTER)),
             _ => Probe::Never,
         };
-        self.state = State::Shut { shut: merged, probe };
+        self.shut(merged, probe);
         Some(merged)
     }
 }

@@ -106,6 +106,10 @@ impl Facts {
         }
     }
 
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -132,7 +136,12 @@ impl Facts {
     }
 
     pub(crate) fn is_error(&self) -> bool {
-        self.iter().any(|entry| matches!(entry.fact, Fact::Error))
+        self.is_error_since(0)
+    }
+
+    /// Whether one of the facts noted since there were `len` says that the body is an error.
+    pub(crate) fn is_error_since(&self, len: usize) -> bool {
+        self.entries.iter().skip(len).any(|entry| matches!(entry.fact, Fact::Error))
     }
 
     /// What all facts say together.
@@ -188,9 +197,19 @@ impl Facts {
                     && matches!(told(entry), Told::Spent(other, _) if other.name == axis.name)
             })
         };
+        // Of several headers that tell the reset of one axis the one that stands first in the table counts.
+        let is_first = move |axis: &Axis, row: u8| {
+            !self.iter().any(|entry| {
+                matches!(entry.fact, Fact::Wait(_))
+                    && entry.row < row
+                    && matches!(told(entry), Told::Reset(other, _) if other.name == axis.name)
+            })
+        };
         self.iter().filter_map(move |entry| match entry.fact {
             Fact::Wait(when) => match told(entry) {
-                Told::Reset(axis, _) if spent(&axis) => Some((axis, when, fields.rows[usize::from(entry.row)].path)),
+                Told::Reset(axis, _) if spent(&axis) && is_first(&axis, entry.row) => {
+                    Some((axis, when, fields.rows[usize::from(entry.row)].path))
+                }
                 _ => None,
             },
             _ => None,

@@ -2,7 +2,8 @@
 
 use crate::core::rule::claim::Claims;
 use crate::core::rule::header::{Axis, When};
-use crate::core::rule::index::{Lexicon, same};
+use crate::core::rule::index::same;
+use crate::core::rule::keys::Keys;
 use crate::core::signal::TokenKind;
 use std::fmt;
 
@@ -120,7 +121,7 @@ pub struct Fields {
     next_row: [u8; FIELDS],
     nodes: [Node; NODES],
     /// The nodes by their keys.
-    keys: Lexicon<NODES>,
+    keys: Keys<NODES>,
 }
 
 impl fmt::Debug for Fields {
@@ -150,12 +151,8 @@ impl Fields {
             itself: false,
             elements: false,
         };
-        let mut fields = Self {
-            rows: [&NO_FIELD; FIELDS],
-            next_row: [NOTHING; FIELDS],
-            nodes: [NO_NODE; NODES],
-            keys: Lexicon::new(),
-        };
+        let mut fields =
+            Self { rows: [&NO_FIELD; FIELDS], next_row: [NOTHING; FIELDS], nodes: [NO_NODE; NODES], keys: Keys::new() };
         let (mut list, mut count, mut nodes) = (0, 0, 1);
         while list < lists.len() {
             let mut row = 0;
@@ -231,10 +228,10 @@ impl Fields {
         part(node.path, node.start as usize, node.end as usize)
     }
 
-    /// The node below `node` that `key` leads to.
+    /// The node below `node` that `key`, whose first bytes are `head`, leads to.
     #[inline]
-    pub(crate) fn child(&self, node: u8, key: &str) -> Option<u8> {
-        let mut alike = self.keys.all(key.as_bytes());
+    pub(crate) fn child(&self, node: u8, key: &str, head: u128) -> Option<u8> {
+        let mut alike = self.keys.all(key, head);
         alike.find(|child| self.nodes[*child].parent == node).map(|child| child as u8)
     }
 

@@ -306,6 +306,11 @@ impl Headers {
         self.rows.into_iter().enumerate().filter_map(counts)
     }
 
+    /// Whether a row is asked only where others told nothing.
+    pub(crate) fn is_fallback(&self, row: u8) -> bool {
+        matches!(self.rows[usize::from(row)].means, Means::LaterReset(..))
+    }
+
     /// How the IETF fields are read, if the table reads them.
     pub(crate) fn read_listed(&self) -> Option<ReadListed> {
         self.rows.iter().find_map(|row| match row.means {

@@ -67,7 +67,7 @@ pub(crate) fn judge(table: &Table, http_status: u16, seen: &Seen, facts: &Facts)
         let user_rules = table.user_rules.possible(told.words.1 | seen.words.1, told.phrases.1, otherwise);
         for rule in table_rules.chain(user_rules) {
             let holds = (rule.statuses.is_empty() || rule.statuses.iter().any(is_status))
-                && rule.shown.iter().all(|shown| shows(*shown, table, seen));
+                && rule.shown.iter().all(|shown| shows(*shown, seen));
             if holds {
                 state.hear(rule);
             }
@@ -88,13 +88,13 @@ pub(crate) fn judge(table: &Table, http_status: u16, seen: &Seen, facts: &Facts)
     };
     let throttled = class != LimitClass::None;
     let larger_than_limit = throttled && told.larger_than_limit;
-    let nothing_granted = throttled && (told.limit_is_zero || seen.has_zero_limit(table.headers));
+    let nothing_granted = throttled && (told.limit_is_zero || seen.grants_nothing());
     if throttled {
         state.scope = state.scope.or_else(|| level_of_exhausted(table, seen, (class, token_kind)));
     }
     let beside = Beside { verdict: seen.verdict(), larger_than_limit, nothing_granted };
     let judgement = conclude(status, (class, token_kind, named), &state, beside);
-    Judgement { names_a_day: told.claims.names_a_day(), ..judgement }
+    Judgement { names_a_day: class == LimitClass::Daily && told.claims.names_a_day(), ..judgement }
 }
 
 /// [`judge`] for an answer of which nothing is known but its status, an error: only rules that ask for nothing else hold.
@@ -141,9 +141,9 @@ impl State {
 }
 
 /// Whether an answer shows what a rule asks for beside status, words and phrases.
-fn shows(shown: Shown, table: &Table, seen: &Seen) -> bool {
+fn shows(shown: Shown, seen: &Seen) -> bool {
     match shown {
-        Shown::Exhausted => seen.exhausted(table.headers).next().is_some(),
+        Shown::Exhausted => seen.is_any_exhausted(),
         Shown::WaitInHeader => seen.wait.is_some() || seen.finer_wait.is_some(),
         Shown::RateLimitField => seen.listed().next().is_some(),
     }
@@ -185,44 +185,68 @@ fn opinion(named: Named) -> Option<Opinion> {
     }
 }
 
-/// The limit that exhausted axes and violated policies show; daily beats the rest, and of others that differ none wins.
+/// The limit that exhausted axes and violated policies show together: a day before what passes sooner; of others that differ
+/// nobody can tell which was hit.
 fn exhausted_limit(table: &Table, seen: &Seen, facts: &Facts) -> Option<Limit> {
-    let axes = seen.exhausted(table.headers).map(|(_, axis)| (axis.class, axis.token_kind));
+    let axes = seen.exhausted(table.headers).map(|axis| (axis.class, axis.token_kind));
     let listed = seen.listed_exhausted().chain(facts.violated.iter());
     let listed = listed.map(|quota| (quota.class.unwrap_or(LimitClass::Unknown), quota.token_kind));
-    axes.chain(listed).reduce(longer_lived)
+    let (mut day, mut sooner) = (Exhausted::default(), Exhausted::default());
+    for (class, kind) in axes.chain(listed) {
+        let exhausted = if class == LimitClass::Daily { &mut day } else { &mut sooner };
+        exhausted.add(class, kind);
+    }
+    day.limit().or_else(|| sooner.limit())
+}
+
+/// What is exhausted in windows that live equally long.
+#[derive(Default)]
+struct Exhausted {
+    class: Option<LimitClass>,
+    /// Whether there are several classes.
+    differs: bool,
+    input: bool,
+    output: bool,
+    total: bool,
+    other: bool,
+}
+
+impl Exhausted {
+    fn add(&mut self, class: LimitClass, kind: Option<TokenKind>) {
+        self.differs |= self.class.is_some_and(|known| known != class);
+        self.class = Some(class);
+        match kind {
+            Some(TokenKind::Input) => self.input = true,
+            Some(TokenKind::Output) => self.output = true,
+            Some(TokenKind::Total) => self.total = true,
+            None => self.other = true,
+        }
+    }
+
+    /// Two sides of the tokens are the total. The axis of both sides mirrors the one that is nearest to its end: beside one
+    /// side it is that side.
+    fn limit(&self) -> Option<Limit> {
+        let kind = match (self.other, self.input, self.output, self.total) {
+            (false, true, false, _) => Some(TokenKind::Input),
+            (false, false, true, _) => Some(TokenKind::Output),
+            (false, true, true, _) | (false, false, false, true) => Some(TokenKind::Total),
+            _ => None,
+        };
+        let class = self.class?;
+        Some(if self.differs { (LimitClass::Unknown, None) } else { (class, kind) })
+    }
 }
 
 /// The level of the exhausted axes that count this limit, where all of them name the same one: the tokens of a project
 /// may be used up while those of its organisation are not.
 fn level_of_exhausted(table: &Table, seen: &Seen, (class, kind): Limit) -> Option<Scope> {
     let counts = |axis: &&Axis| axis.class == class && axis.token_kind.is_some() == kind.is_some();
-    let mut levels = seen.exhausted(table.headers).map(|(_, axis)| axis).filter(counts).map(|axis| axis.scope);
+    let mut levels = seen.exhausted(table.headers).filter(counts).map(|axis| axis.scope);
     let first = levels.next()??;
     levels.all(|level| level == Some(first)).then_some(first)
 }
 
 type Limit = (LimitClass, Option<TokenKind>);
-
-/// Of two limits that are used up the one that holds a caller longer: a day before a minute. Two sides of the tokens are the
-/// total, the total beside one side is that side; limits of different kinds are one nobody can tell.
-fn longer_lived(a: Limit, b: Limit) -> Limit {
-    match (a, b) {
-        (a, b) if a == b => a,
-        ((LimitClass::Daily, _), (LimitClass::Daily, _)) => (LimitClass::Daily, None),
-        ((LimitClass::Daily, _), _) => a,
-        (_, (LimitClass::Daily, _)) => b,
-        ((LimitClass::TokenThroughput, a), (LimitClass::TokenThroughput, b)) => {
-            // The axis of both sides mirrors the one that is nearest to its end; two different sides are the total.
-            let kind = match (a, b) {
-                (Some(TokenKind::Total), side) | (side, Some(TokenKind::Total)) => side,
-                _ => Some(TokenKind::Total),
-            };
-            (LimitClass::TokenThroughput, kind)
-        }
-        _ => (LimitClass::Unknown, None),
-    }
-}
 
 /// What headers and body say of retrying, beside the limit.
 #[derive(Default)]

@@ -6,67 +6,31 @@ use std::time::Duration;
 use http::HeaderMap;
 
 use crate::core::moment::WallTime;
+use crate::core::rule::axis::AxisSeen;
 use crate::core::rule::claim::Claims;
 use crate::core::rule::fact::Asked;
 use crate::core::rule::header::{AXES, Axis, AxisRole, Headers, Listed, ListedQuota, Means, ReadListed, When};
 use crate::core::rule::verdict::RuleSet;
 use crate::core::signal::{Dimension, QuotaWindow, Quotas};
 
-/// A number that may be absent or may have been refused: for "is it exhausted" these differ.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Amount {
-    #[default]
-    Absent,
-    Unreadable,
-    Of(u64),
-}
-
-impl Amount {
-    /// Takes a value in; two that differ are no value.
-    fn read(&mut self, value: Option<u64>) {
-        *self = match (*self, value) {
-            (Self::Absent, Some(value)) => Self::Of(value),
-            (Self::Of(known), Some(value)) if known == value => Self::Of(value),
-            // Lines that contradict each other say nothing.
-            _ => Self::Unreadable,
-        };
-    }
-
-    /// The value, if there is exactly one.
-    fn known(self) -> Option<u64> {
-        match self {
-            Self::Of(value) => Some(value),
-            _ => None,
-        }
-    }
-}
-
-/// What the headers say of one axis.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct AxisSeen {
-    pub(crate) limit: Amount,
-    pub(crate) remaining: Amount,
-    /// When it resets, with the number of the row that told.
-    pub(crate) reset: Option<(When, u8)>,
-    /// `None`: the provider did not say it in words.
-    spent: Option<bool>,
-}
-
 /// The provider's verdict on retrying, over several lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ballot {
-    #[default]
     Open,
     Given(bool),
     Contradictory,
 }
 
 /// What the headers of one answer say.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Seen<'m> {
     pub(crate) axes: [AxisSeen; AXES],
     /// The axes of which anything was told, a bit each.
     told: u16,
+    /// Those of them that are exhausted and for whose sake a provider refuses.
+    exhausted: u16,
+    /// Whether an axis grants nothing at all.
+    grants_nothing: bool,
     date: Option<Late<'m, WallTime>>,
     pub(crate) finer_wait: Option<(When, u8)>,
     pub(crate) wait: Option<(When, u8)>,
@@ -94,6 +58,27 @@ impl<T> fmt::Debug for Late<'_, T> {
 }
 
 impl<'m> Seen<'m> {
+    /// Nothing was said. No constant: its fields are set one by one, which spares copying the room for what is seldom there.
+    #[inline]
+    pub(crate) fn nothing() -> Self {
+        Self {
+            axes: [AxisSeen::NONE; AXES],
+            told: 0,
+            exhausted: 0,
+            grants_nothing: false,
+            date: None,
+            finer_wait: None,
+            wait: None,
+            refused_wait: false,
+            verdict: Ballot::Open,
+            names: Claims::NONE,
+            words: (0, 0),
+            listed: None,
+            stream: false,
+            status: None,
+        }
+    }
+
     /// Reads `map`. What only an error or a body asks for is read when there is one: `asked`.
     pub(crate) fn read(&mut self, headers: &Headers, map: &'m HeaderMap, asked: Option<Asked<'_>>) {
         let mut read_listed: Option<ReadListed> = None;
@@ -104,17 +89,13 @@ impl<'m> Seen<'m> {
             let axis = &mut self.axes[slot];
             let row_number = row as u8;
             match &headers.rows[row].means {
-                Means::Limit(_, read) => axis.limit.read(read(value)),
-                Means::Remaining(_, read) => axis.remaining.read(read(value)),
-                Means::Reset(_, read) => latest(&mut axis.reset, read(value), row_number, headers),
-                Means::LaterReset(_, read) => {
-                    if axis.reset.is_none() {
-                        axis.reset = read(value).map(|when| (when, row_number));
-                    }
-                }
-                Means::Spent(_, read) => axis.spent = read(value).or(axis.spent),
+                Means::Limit(_, read) => axis.read_limit(read(value)),
+                Means::Remaining(_, read) => axis.read_remaining(read(value)),
+                Means::Reset(_, read) => axis.read_reset(read(value), row_number, |row| headers.is_fallback(row)),
+                Means::LaterReset(_, read) => axis.read_later_reset(read(value), row_number),
+                Means::Spent(_, read) => axis.read_spent(read(value)),
                 other => {
-                    self.read_other(other, value, row_number, headers, asked, &mut read_listed);
+                    self.read_other(other, value, row_number, asked, &mut read_listed);
                     continue;
                 }
             }
@@ -122,6 +103,20 @@ impl<'m> Seen<'m> {
         }
         if let Some(read) = read_listed {
             self.listed = Some(read(map, None));
+        }
+        if asked.is_some() {
+            self.sum_up(headers);
+        }
+    }
+
+    /// Sums up what an error is judged by.
+    fn sum_up(&mut self, headers: &Headers) {
+        for (slot, axis) in self.told_axes(headers) {
+            let seen = &self.axes[slot];
+            if axis.role != AxisRole::Reserve {
+                self.exhausted |= u16::from(seen.is_exhausted() == Some(true)) << slot;
+                self.grants_nothing |= seen.limit() == Some(0);
+            }
         }
     }
 
@@ -131,7 +126,6 @@ impl<'m> Seen<'m> {
         means: &Means,
         value: &'m [u8],
         row: u8,
-        headers: &Headers,
         asked: Option<Asked<'_>>,
         read_listed: &mut Option<ReadListed>,
     ) {
@@ -139,18 +133,18 @@ impl<'m> Seen<'m> {
             Means::FinerWait(read) if asked.is_some() => {
                 let when = read(value);
                 self.refused_wait |= when.is_none();
-                latest(&mut self.finer_wait, when.filter(|when| !when.is_zero()), row, headers);
+                keep_later(&mut self.finer_wait, when.filter(|when| !when.is_zero()), row);
             }
             Means::Wait(read) if asked.is_some() => {
                 let when = read(value);
                 self.refused_wait |= when.is_none();
-                latest(&mut self.wait, when, row, headers);
+                keep_later(&mut self.wait, when, row);
             }
             // Of several lines the first that can be read counts.
             Means::Date(read) if self.date().is_none() => self.date = Some(Late { value, read }),
             Means::Verdict(read) if asked.is_some() => self.verdict = self.verdict.and(read(value)),
             Means::Pushback(read) if asked.is_some() => match read(value) {
-                Some(when) => latest(&mut self.wait, Some(when), row, headers),
+                Some(when) => keep_later(&mut self.wait, Some(when), row),
                 None => self.verdict = self.verdict.and(Some(false)),
             },
             Means::Status(read) => self.status = self.status.or(read(value)),
@@ -182,36 +176,29 @@ impl<'m> Seen<'m> {
         }
     }
 
-    /// Whether the headers alone show that this axis is exhausted; `None` when they do not tell.
-    pub(crate) fn is_exhausted(&self, slot: usize) -> Option<bool> {
-        let axis = &self.axes[slot];
-        axis.spent.or(match axis.remaining {
-            Amount::Absent => None,
-            Amount::Of(0) => Some(true),
-            _ => Some(false),
-        })
-    }
-
     /// The axes of which the headers tell anything, in the order of the table.
     pub(crate) fn told_axes<'a>(&self, headers: &'a Headers) -> impl Iterator<Item = (usize, &'a Axis)> + use<'a> {
-        let mut left = self.told;
-        std::iter::from_fn(move || {
-            let slot = left.trailing_zeros() as usize;
-            left &= left.wrapping_sub(1);
-            Some((slot, headers.axes.get(slot)?.as_ref()?))
-        })
+        axes(self.told, headers)
     }
 
     /// The axes that are exhausted and for whose sake a provider refuses.
-    pub(crate) fn exhausted<'a>(&'a self, headers: &'a Headers) -> impl Iterator<Item = (usize, &'a Axis)> + 'a {
-        self.told_axes(headers)
-            .filter(|(slot, axis)| axis.role != AxisRole::Reserve && self.is_exhausted(*slot) == Some(true))
+    pub(crate) fn exhausted<'a>(&self, headers: &'a Headers) -> impl Iterator<Item = &'a Axis> + use<'a> {
+        axes(self.exhausted, headers).map(|(_, axis)| axis)
+    }
+
+    /// Whether any is.
+    pub(crate) const fn is_any_exhausted(&self) -> bool {
+        self.exhausted != 0
     }
 
     /// Whether an axis grants nothing at all.
-    pub(crate) fn has_zero_limit(&self, headers: &Headers) -> bool {
-        self.told_axes(headers)
-            .any(|(slot, axis)| axis.role != AxisRole::Reserve && self.axes[slot].limit == Amount::Of(0))
+    pub(crate) const fn grants_nothing(&self) -> bool {
+        self.grants_nothing
+    }
+
+    /// Whether there are no IETF fields.
+    pub(crate) const fn lists_nothing(&self) -> bool {
+        self.listed.is_none()
     }
 
     /// The quotas of the IETF fields.
@@ -228,14 +215,14 @@ impl<'m> Seen<'m> {
     pub(crate) fn enter(&self, headers: &Headers, now: &dyn Fn() -> WallTime, quotas: &mut Quotas) {
         for (slot, axis) in self.told_axes(headers) {
             let (Some((dimension, window)), seen) = (axis.quota, &self.axes[slot]) else { continue };
-            let (limit, remaining) = (seen.limit.known(), seen.remaining.known());
-            if limit.is_none() && remaining.is_none() && seen.reset.is_none() {
+            let (limit, remaining, reset) = (seen.limit(), seen.remaining(), seen.reset());
+            if limit.is_none() && remaining.is_none() && reset.is_none() {
                 continue;
             }
             if let Some(quota) = quotas.entry(dimension, window) {
                 quota.limit = limit;
                 quota.remaining = remaining;
-                quota.reset = seen.reset.map(|(when, _)| when.from(now));
+                quota.reset = reset.map(|(when, _)| when.from(now));
             }
         }
         for listed in self.listed() {
@@ -268,12 +255,20 @@ impl Ballot {
     }
 }
 
-/// Keeps the later of two ends; what a fallback row told gives way.
-fn latest(kept: &mut Option<(When, u8)>, new: Option<When>, row: u8, headers: &Headers) {
+/// The axes of these slots.
+fn axes<'a>(mut slots: u16, headers: &'a Headers) -> impl Iterator<Item = (usize, &'a Axis)> + use<'a> {
+    std::iter::from_fn(move || {
+        let slot = slots.trailing_zeros() as usize;
+        slots &= slots.wrapping_sub(1);
+        Some((slot, headers.axes.get(slot)?.as_ref()?))
+    })
+}
+
+/// Keeps the later of two ends.
+fn keep_later(kept: &mut Option<(When, u8)>, new: Option<When>, row: u8) {
     let Some(new) = new else { return };
-    let by_fallback = |by: u8| matches!(headers.rows[usize::from(by)].means, Means::LaterReset(..));
-    *kept = match *kept {
-        Some((known, by)) if !by_fallback(by) => Some((known.or_later(new), by)),
-        _ => Some((new, row)),
-    };
+    *kept = Some(match *kept {
+        Some((known, by)) => (known.or_later(new), by),
+        None => (new, row),
+    });
 }

@@ -201,7 +201,8 @@ pub struct Rules {
     pub(crate) count: usize,
     words: Lexicon<WORDS>,
     word_rule: [u8; WORDS],
-    phrases: [(&'static str, u8); PHRASES],
+    /// Each with its first four letters, and the number of its rule.
+    phrases: [(&'static str, u32, u8); PHRASES],
     phrase_count: usize,
     /// For each letter the phrase last added that begins with it, and for each phrase the one before: 0 is none, others
     /// count from 1.
@@ -231,7 +232,8 @@ impl Rules {
     ///
     /// # Panics
     ///
-    /// With more than [`RULES`] rules, 128 words or 96 phrases, or a phrase that does not begin with a lower-case letter:
+    /// With more than [`RULES`] rules, 128 words or 96 phrases, or a phrase that does not begin with a lower-case letter or has
+    /// fewer than four bytes:
     /// in a `const` that is an error of compilation.
     #[must_use]
     pub const fn of(lists: &'static [&'static [Rule]]) -> Self {
@@ -240,7 +242,7 @@ impl Rules {
             count: 0,
             words: Lexicon::new(),
             word_rule: [0; WORDS],
-            phrases: [("", 0); PHRASES],
+            phrases: [("", 0, 0); PHRASES],
             phrase_count: 0,
             initials: [0; LETTERS],
             phrase_before: [0; PHRASES],
@@ -268,9 +270,13 @@ impl Rules {
                 while i < rule.phrases.len() {
                     assert!(rules.phrase_count < PHRASES, "the rules of a table ask for at most 96 phrases");
                     let initial = rule.phrases[i].as_bytes()[0];
-                    assert!(initial.is_ascii_lowercase(), "a phrase begins with a lower-case letter");
+                    assert!(
+                        initial.is_ascii_lowercase() && rule.phrases[i].len() >= 4,
+                        "a phrase begins with a lower-case letter and has at least four bytes"
+                    );
                     let letter = (initial - b'a') as usize;
-                    rules.phrases[rules.phrase_count] = (rule.phrases[i], number);
+                    let phrase = rule.phrases[i];
+                    rules.phrases[rules.phrase_count] = (phrase, first_four(phrase.as_bytes()), number);
                     rules.phrase_before[rules.phrase_count] = rules.initials[letter];
                     rules.phrase_count += 1;
                     rules.initials[letter] = rules.phrase_count as u8;
@@ -349,14 +355,28 @@ impl Rules {
     pub(crate) fn begun_by(&self, text: &[u8]) -> RuleSet {
         let Some(letter) = text.first().map(|byte| (byte | 0x20).wrapping_sub(b'a')) else { return 0 };
         let (mut set, mut at) = (0, self.initials.get(usize::from(letter)).copied().unwrap_or(0));
+        if at == 0 {
+            return 0;
+        }
+        let begins_with = first_four(text);
         while at != 0 {
             let number = usize::from(at - 1);
-            let (phrase, rule) = self.phrases[number];
-            if text.get(..phrase.len()).is_some_and(|head| head.eq_ignore_ascii_case(phrase.as_bytes())) {
+            let (phrase, first, rule) = self.phrases[number];
+            if first == begins_with
+                && text.get(..phrase.len()).is_some_and(|head| head.eq_ignore_ascii_case(phrase.as_bytes()))
+            {
                 set |= 1 << rule;
             }
             at = self.phrase_before[number];
         }
         set
+    }
+}
+
+/// The first four letters in lower case: other bytes become something of their own, the same in text and phrase.
+const fn first_four(text: &[u8]) -> u32 {
+    match text.first_chunk() {
+        Some(four) => u32::from_le_bytes(*four) | 0x2020_2020,
+        None => 0,
     }
 }

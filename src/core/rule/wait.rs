@@ -28,13 +28,19 @@ pub(crate) fn stated(
         StatedDelay::new(when.from(now), Part::Header, table.headers.rows[usize::from(row)].name)
     };
     let in_body = |(when, place): (When, &'static str)| StatedDelay::new(when.from(now), Part::Body, place);
+    if let Some(told) = seen.finer_wait.or(seen.wait) {
+        return Some(in_header(told));
+    }
+    if facts.is_empty() {
+        let of_axes = reset_of_exhausted(table, seen, facts, judgement, now);
+        return if seen.lists_nothing() { of_axes } else { of_axes.or_else(|| listed(seen, false, now)) };
+    }
     let in_text = || longest(prose(table, facts).map(in_body));
     let daily_in_text_alone = judgement.names_a_day && !describes_a_day(table, seen, judgement.token_kind);
 
-    seen.finer_wait
-        .map(in_header)
-        .or_else(|| seen.wait.map(in_header))
-        .or_else(|| facts.wait(table.fields).map(in_body))
+    facts
+        .wait(table.fields)
+        .map(in_body)
         .or_else(|| daily_in_text_alone.then(in_text).flatten())
         .or_else(|| reset_of_exhausted(table, seen, facts, judgement, now))
         .or_else(|| listed(seen, false, now))
@@ -64,7 +70,7 @@ fn describes_a_day(table: &Table, seen: &Seen, kind: Option<TokenKind>) -> bool 
         class == LimitClass::Daily && axis_kind.is_some() == kind.is_some()
     };
     let mut axes = table.headers.axes.iter().flatten().enumerate();
-    axes.any(|(slot, axis)| is_that_day(axis.class, axis.token_kind) && seen.axes[slot].reset.is_some())
+    axes.any(|(slot, axis)| is_that_day(axis.class, axis.token_kind) && seen.axes[slot].reset().is_some())
         || seen
             .listed_exhausted()
             .any(|quota| quota.reset.is_some() && quota.class.is_some_and(|class| is_that_day(class, quota.token_kind)))
@@ -82,14 +88,18 @@ fn reset_of_exhausted(
         let counts = match axis.role {
             AxisRole::Reserve => false,
             AxisRole::Standing => true,
-            AxisRole::Cause => seen.is_exhausted(slot).unwrap_or_else(|| is_named(axis, judgement)),
+            AxisRole::Cause => seen.axes[slot].is_exhausted().unwrap_or_else(|| is_named(axis, judgement)),
         };
-        let (when, row) = seen.axes[slot].reset.filter(|_| counts)?;
+        let (when, row) = seen.axes[slot].reset().filter(|_| counts)?;
         Some(StatedDelay::new(when.from(now), Part::Header, table.headers.rows[usize::from(row)].name))
     });
+    let of_axes = longest(axes);
+    if facts.is_empty() && seen.lists_nothing() {
+        return of_axes;
+    }
     let repeated =
         facts.spent_resets(table.fields).map(|(_, when, place)| StatedDelay::new(when.from(now), Part::Body, place));
-    longest(axes.chain(listed(seen, true, now)).chain(repeated))
+    longest(of_axes.into_iter().chain(listed(seen, true, now)).chain(repeated))
 }
 
 /// Whether the answer named the limit this axis describes.

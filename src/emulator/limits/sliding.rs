@@ -7,6 +7,9 @@ use std::time::Duration;
 
 use crate::core::moment::Moment;
 
+/// The most entries of a log; when there would be more, two become one that leaves with the later of them.
+const MOST_ENTRIES: usize = 1 << 20;
+
 /// At most `amount` in any span of `window`.
 #[derive(Clone, Debug)]
 pub(super) struct Sliding {
@@ -47,6 +50,9 @@ impl Sliding {
             Some((at, taken)) if *at >= now => *taken = taken.saturating_add(need),
             _ => self.log.push_back((now, need)),
         }
+        if self.log.len() > MOST_ENTRIES {
+            self.coarsen();
+        }
         self.used = self.used.saturating_add(need);
         // What is older than a whole quota's worth decides nothing any more: the log stays as short as the quota, however
         // many refused requests are counted.
@@ -75,6 +81,16 @@ impl Sliding {
     pub(super) fn resized(&self, mut other: Self) -> Self {
         (other.log, other.used) = (self.log.clone(), self.used);
         other
+    }
+
+    /// Makes two entries one: what was taken first is freed a little late, and never too early.
+    fn coarsen(&mut self) {
+        let entries = self.log.make_contiguous();
+        let pair = |pair: &[(Moment, u64)]| {
+            let taken = pair.iter().fold(0, |sum: u64, (_, taken)| sum.saturating_add(*taken));
+            pair.last().map(|(at, _)| (*at, taken))
+        };
+        self.log = entries.chunks(2).filter_map(pair).collect();
     }
 
     /// Drops what has left the window.
@@ -109,6 +125,18 @@ mod tests {
         assert_eq!(window.replenished(at(20)), Duration::from_secs(50));
         assert!(window.wait(at(60), 1).is_zero());
         assert_eq!(window.wait(at(60), 2), Duration::from_secs(10));
+    }
+
+    #[test]
+    fn a_log_of_millions_is_coarser_and_still_keeps_the_quota() {
+        let (amount, step) = (3 << 20, Duration::from_micros(1));
+        let mut window = Sliding::unused(amount, MINUTE);
+        (0..amount as u32).for_each(|number| window.take(Moment::since_start(step * number), 1));
+        assert!(window.log.len() <= MOST_ENTRIES, "{}", window.log.len());
+        let last = Moment::since_start(step * (amount as u32 - 1));
+        assert_eq!((window.used, window.remaining(last)), (amount, 0));
+        let freed_at = last.after(window.wait(last, 1));
+        assert!((at(60)..=at(60).after(step * 16)).contains(&freed_at), "{freed_at:?}");
     }
 
     #[test]

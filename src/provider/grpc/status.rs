@@ -4,6 +4,7 @@
 //! gateway makes of it. Four levels are looked into, each with its own function: nothing recurses.
 
 use crate::core::rule::field::{ROOT, Scalar};
+use crate::core::rule::keys::head_of;
 use crate::provider::body::Walk;
 use crate::provider::grpc::wire::{Fields, Malformed, Value};
 use crate::provider::leaf::Leaf;
@@ -107,7 +108,7 @@ impl Walk<'_> {
 
     fn note(&mut self, path: &[&str], scalar: Scalar<'_>) {
         let fields = self.fields;
-        let node = path.iter().try_fold(ROOT, |node, key| fields.child(node, key));
+        let node = path.iter().try_fold(ROOT, |node, key| fields.child(node, key, head_of(key.as_bytes())));
         if let Some(node) = node {
             Leaf { walk: self, node }.note(scalar);
         }

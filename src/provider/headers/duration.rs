@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::core::moment::WallTime;
 use crate::core::rule::header::{LONGEST_NANOS, When};
 use crate::provider::headers::instant::{http_date, is_weekday, rfc3339};
-use crate::provider::headers::number::{Decimal, decimal, leading_decimal, trim};
+use crate::provider::headers::number::{Decimal, decimal, few_digits, leading_decimal, trim};
 
 /// `Retry-After` (RFC 9110 section 10.2.3): seconds, which providers also send with a fraction, or an HTTP date. Of a
 /// list the largest member that can be read counts.
@@ -56,13 +56,21 @@ pub fn retry_after_ms(value: &[u8]) -> Option<When> {
 /// ```
 #[must_use]
 pub fn reset(value: &[u8]) -> Option<When> {
+    if let Some(whole) = few_digits(value) {
+        return Some(of_magnitude(Decimal { whole, nanos: 0 }));
+    }
+    if let Some(nanos) = go_nanos(value) {
+        return Some(When::after_nanos(nanos));
+    }
     latest_of(value, |member| {
         let member = trim(member);
-        match leading_decimal(member) {
-            Some((number, [])) => Some(of_magnitude(number)),
-            Some(_) => go_nanos(member).map(When::after_nanos).or_else(|| rfc3339(member).map(When::at)),
-            None => http_date(member).map(When::at),
+        if !member.first().is_some_and(u8::is_ascii_digit) {
+            return http_date(member).map(When::at);
         }
+        go_nanos(member)
+            .map(When::after_nanos)
+            .or_else(|| by_magnitude(member))
+            .or_else(|| rfc3339(member).map(When::at))
     })
 }
 
@@ -111,7 +119,60 @@ pub fn go_duration(value: &[u8]) -> Option<Duration> {
 }
 
 /// [`go_duration`] in nanoseconds.
+#[inline]
 fn go_nanos(value: &[u8]) -> Option<u64> {
+    few_go_digits(value).or_else(|| any_go_digits(value))
+}
+
+/// A Go duration of hours, minutes, seconds and milliseconds with at most nine digits before and after a point, as nearly
+/// every one is.
+fn few_go_digits(value: &[u8]) -> Option<u64> {
+    let digit =
+        |at: usize| value.get(at).map(|byte| byte.wrapping_sub(b'0')).filter(|digit| *digit <= 9).map(u64::from);
+    let (mut total, mut at) = (0u64, 0);
+    while at < value.len() {
+        let (mut number, start) = (0u64, at);
+        while let Some(digit) = digit(at) {
+            number = number.wrapping_mul(10).wrapping_add(digit);
+            at += 1;
+        }
+        let (mut billionths, mut place) = (0, 100_000_000u64);
+        if at - start > 9 || at == start {
+            return None;
+        }
+        if value.get(at) == Some(&b'.') {
+            let first = at + 1;
+            at = first;
+            while let Some(digit) = digit(at) {
+                billionths += digit * place;
+                place /= 10;
+                at += 1;
+            }
+            if at - first > 9 || at == first {
+                return None;
+            }
+        }
+        let seconds = match (value.get(at)?, value.get(at + 1)) {
+            (b'm', Some(b's')) => {
+                total = total.saturating_add(number * 1_000_000 + billionths.div_ceil(1_000));
+                at += 2;
+                continue;
+            }
+            (b's', _) => 1,
+            (b'm', _) => 60,
+            (b'h', _) => 3_600,
+            _ => return None,
+        };
+        // Nine digits of hours are more than a number of nanoseconds holds.
+        let whole = number.checked_mul(seconds * 1_000_000_000)?;
+        total = total.saturating_add(whole).saturating_add(billionths * seconds);
+        at += 1;
+    }
+    (at > 0).then_some(total.min(LONGEST_NANOS))
+}
+
+/// Any Go duration.
+fn any_go_digits(value: &[u8]) -> Option<u64> {
     let mut rest = trim(value);
     let mut total = 0u64;
     if rest.is_empty() {
@@ -174,6 +235,26 @@ fn latest_of(value: &[u8], read: impl Fn(&[u8]) -> Option<When>) -> Option<When>
 mod tests {
     use super::*;
     use crate::core::rule::header::LONGEST;
+
+    #[test]
+    fn durations_of_few_digits_are_read_as_any_others_are() {
+        let (numbers, units) = (
+            ["0", "7", "59.56", "999999999", "0.000000001", "1234567890", "3.0000000001", ".5"],
+            ["ms", "s", "m", "h", "d", "us", "x"],
+        );
+        for first in numbers {
+            for unit in units {
+                for second in ["", "4s", "0.000000001ms", "999999999h", "5", "1h2m"] {
+                    let text = format!("{first}{unit}{second}");
+                    let (few, any) = (few_go_digits(text.as_bytes()), any_go_digits(text.as_bytes()));
+                    assert!(few.is_none() || few == any, "{text}: {few:?}, {any:?}");
+                }
+            }
+        }
+        assert_eq!(few_go_digits(b"1h2m3.5s"), Some(3_723_500_000_000));
+        assert_eq!(few_go_digits("999999999ms".repeat(30_000).as_bytes()), Some(LONGEST_NANOS));
+        assert_eq!((few_go_digits(b""), few_go_digits(b"12"), few_go_digits(b"5.s")), (None, None, None));
+    }
 
     const NOW: WallTime = WallTime::since_epoch(Duration::from_secs(1_795_996_800));
 

@@ -65,6 +65,7 @@ impl Decimal {
 /// assert!(leading_decimal(b"-1").is_none(), "no sign");
 /// ```
 #[must_use]
+#[inline]
 pub fn leading_decimal(value: &[u8]) -> Option<(Decimal, &[u8])> {
     let (mut whole, mut digits) = (0u64, 0);
     for byte in value {
@@ -126,7 +127,7 @@ pub fn decimal(value: &[u8]) -> Option<Decimal> {
 
 /// Digits and nothing else, as nearly every value is: at most nineteen, which cannot overflow.
 #[inline]
-fn few_digits(value: &[u8]) -> Option<u64> {
+pub(super) fn few_digits(value: &[u8]) -> Option<u64> {
     if value.is_empty() || value.len() > 19 {
         return None;
     }

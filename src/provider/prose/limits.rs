@@ -14,6 +14,8 @@ pub(super) struct LimitReader {
     unit: Option<(Unit, u32)>,
     /// The side last heard, for one word more.
     side: Option<Unit>,
+    /// The unit or side before an "and", which shares what follows: "3 queries and 9 tokens per minute".
+    joined: Option<(Unit, u32)>,
     /// A window without a unit, for one word more or two: "per minute request limit", "daily token limit".
     window: Option<(Span, u32)>,
     /// Whether "per" came directly before, and the number after it.
@@ -65,7 +67,8 @@ impl LimitReader {
         match term {
             Term::Unit(unit) => self.heard_unit(unit, side, text[word.end - 1]),
             Term::Side(unit) => {
-                self.side = Some(unit);
+                let other = self.joined.take().filter(|(side, at)| *side != unit && self.age(*at) <= 1);
+                self.side = Some(if other.is_some() { Unit::Tokens } else { unit });
                 self.window = self.window.filter(|(_, at)| self.age(*at) <= 1).map(|(span, _)| (span, self.words));
             }
             Term::Per | Term::Slash => self.per = Some(None),
@@ -73,22 +76,26 @@ impl LimitReader {
                 self.per = Some(leading_decimal(&text[word.start..]).map(|(n, _)| n.whole))
             }
             Term::Window(span) => match (per, &mut self.unit) {
-                (Some(count), _) => self.heard_window(of_length(count, span, word)),
+                (Some(count), _) => self.heard_window_of(of_length(count, span, word), count.is_some()),
                 // "audio seconds per hour": these seconds are what is counted.
                 (None, Some((Unit::Other, at))) => *at = self.words,
                 (None, _) => {}
             },
-            Term::Adverb(span) => self.heard_window(span),
+            Term::Adverb(span) => self.heard_window(span, 2),
             // Not in the middle of a word: `10KTPM-200RPM` is the name of a model's alias.
             Term::Both(unit, span) if word.starts_word => self.claim(unit, span),
             Term::Limit => self.heard_limit(),
             Term::TooMany => self.announced = Some((term, self.words + 2)),
             Term::NumberOf => self.announced = Some((term, self.words + 3)),
             Term::Concurrent => self.claim(Unit::InFlight, Span::Unsaid),
+            Term::And => {
+                let unit = self.unit.filter(|(_, at)| self.age(*at) <= 1).map(|(unit, _)| unit);
+                self.joined = side.or(unit).map(|before| (before, self.words));
+            }
             // "per 60s": the unit is a letter of its own.
             Term::Other if per.flatten().is_some() => {
-                if let Some(span) = short_unit(word, per.flatten()) {
-                    self.heard_window(span);
+                if let Some(seconds) = short_unit(word, per.flatten()) {
+                    self.heard_window_of(of_seconds(seconds), true);
                 }
             }
             Term::LongWindow => self.unit = None,
@@ -100,7 +107,12 @@ impl LimitReader {
     }
 
     fn heard_unit(&mut self, unit: Unit, side: Option<Unit>, last_letter: u8) {
-        let unit = if unit == Unit::Tokens { side.unwrap_or(unit) } else { unit };
+        let unit = match unit {
+            Unit::Tokens => side.unwrap_or(unit),
+            // "Concurrent requests" are counted in flight.
+            Unit::Requests if self.last == Term::Concurrent => Unit::InFlight,
+            other => other,
+        };
         if let Some((span, at)) = self.window
             && self.age(at) <= 1
         {
@@ -118,12 +130,28 @@ impl LimitReader {
             self.claim(unit, Span::Unsaid);
         }
         self.unit = Some((unit, self.words));
+        // A number may stand between: then it is the third word.
+        self.joined = self.joined.filter(|(before, at)| *before != unit && self.age(*at) <= 2);
         self.chain = false;
     }
 
-    fn heard_window(&mut self, span: Span) {
-        match self.unit.filter(|(_, at)| self.chain || self.age(*at) <= 2) {
-            Some((unit, _)) => self.claim(unit, span),
+    /// A window after "per", unless it is longer than a day: those are a plan's. `counted`: with a number before it.
+    fn heard_window_of(&mut self, span: Option<Span>, counted: bool) {
+        match span {
+            Some(span) => self.heard_window(span, 2 + u32::from(counted)),
+            None => self.unit = None,
+        }
+    }
+
+    /// A window, which is that of a unit heard at most so many words before.
+    fn heard_window(&mut self, span: Span, before: u32) {
+        match self.unit.filter(|(_, at)| self.chain || self.age(*at) <= before) {
+            Some((unit, _)) => {
+                self.claim(unit, span);
+                if let Some((before, _)) = self.joined.take() {
+                    self.claim(before, span);
+                }
+            }
             None => {
                 self.claim(Unit::Unsaid, span);
                 self.window = Some((span, self.words));
@@ -205,27 +233,31 @@ fn count(text: &[u8]) -> Option<u64> {
     Some(number)
 }
 
-/// The window of "per `count` `unit`": a day from 24 hours on.
-fn of_length(count: Option<u64>, span: Span, word: &Word) -> Span {
+/// The window of "per `count` `unit`"; `None` when it is longer than a day.
+fn of_length(count: Option<u64>, span: Span, word: &Word) -> Option<Span> {
     let unit_seconds = match word.packed() {
         unit if unit == Packed::of("second") || unit == Packed::of("seconds") || unit == Packed::of("sec") => 1,
         unit if unit == Packed::of("hour") || unit == Packed::of("hours") => 3_600,
         unit if unit == Packed::of("day") || unit == Packed::of("days") => 86_400,
         _ => 60,
     };
-    count.map_or(span, |count| of_seconds(count.saturating_mul(unit_seconds)))
+    count.map_or(Some(span), |count| of_seconds(count.saturating_mul(unit_seconds)))
 }
 
-/// The window of "60s", "24h": `s`, `m`, `h` or `d` after a number.
-fn short_unit(word: &Word, count: Option<u64>) -> Option<Span> {
+/// The seconds of the window in "60s", "24h": `s`, `m`, `h` or `d` after a number.
+fn short_unit(word: &Word, count: Option<u64>) -> Option<u64> {
     const LETTERS: [(u128, u64); 4] =
         [(Packed::of("s"), 1), (Packed::of("m"), 60), (Packed::of("h"), 3_600), (Packed::of("d"), 86_400)];
     let (_, seconds) = LETTERS.iter().find(|(letter, _)| *letter == word.packed())?;
-    Some(of_seconds(count?.saturating_mul(*seconds)))
+    Some(count?.saturating_mul(*seconds))
 }
 
-const fn of_seconds(seconds: u64) -> Span {
-    if seconds >= 86_400 { Span::Day } else { Span::Short }
+const fn of_seconds(seconds: u64) -> Option<Span> {
+    match seconds {
+        ..86_400 => Some(Span::Short),
+        86_400 => Some(Span::Day),
+        _ => None,
+    }
 }
 
 /// The limits a name names: every unit and every window in it counts, also without "per".
@@ -302,6 +334,15 @@ mod tests {
             ("Requests per Second (actual/limit): 9/8.", REQUESTS),
             ("reduced rate limits of 3 RPM and 10K TPM.", Named::Several),
             ("limit on images per minute", REQUESTS),
+            ("is 0.3 queries and 180000 tokens per minute.", Named::Several),
+            ("30,000 input and output tokens per minute", TOKENS),
+            ("online_prediction_concurrent_requests_per_base_model", Named::Limit(LimitClass::Concurrency, None)),
+            ("Rate limit of 50 per 604800s exceeded", Named::Nothing),
+            ("100 requests per 24 hours", DAILY),
+            ("50 tokens per 60 seconds", TOKENS),
+            ("9,000 input tokens/60s", INPUT),
+            ("50 tokens per 86400 seconds", DAILY_TOKENS),
+            ("1000 requests per 30 days", Named::Nothing),
         ] {
             assert_eq!(named(text), expected, "{text}");
         }

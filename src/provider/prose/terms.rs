@@ -38,6 +38,8 @@ pub(super) enum Term {
     TooMany,
     NumberOf,
     Concurrent,
+    /// "And": two units or two sides share what follows.
+    And,
     Number,
     Lead(Lead),
     #[default]
@@ -82,6 +84,7 @@ const WORDS: &[(&[&str], Term)] = &[
     (&["many"], Term::TooMany),
     (&["number"], Term::NumberOf),
     (&["concurrent", "concurrency", "simultaneous"], Term::Concurrent),
+    (&["and"], Term::And),
     (&["try"], Term::Lead(Lead::Try)),
     (&["again"], Term::Lead(Lead::Again)),
     (&["retry"], Term::Lead(Lead::Retry)),

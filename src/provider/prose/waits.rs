@@ -39,10 +39,10 @@ fn stated(text: &[u8]) -> Option<Duration> {
     }
     let mut total = None;
     while let Some((number, after)) = leading_decimal(rest) {
-        let unit_at = match after {
-            [b' ', after @ ..] => after,
-            after => after,
-        };
+        let mut unit_at = after;
+        while let [b' ' | b'\t' | b'\n', after @ ..] = unit_at {
+            unit_at = after;
+        }
         let (unit_nanos, length) = unit(unit_at)?;
         let sum = total.unwrap_or(Duration::ZERO).saturating_add(number.times(unit_nanos)).min(LONGEST);
         total = Some(sum);
@@ -98,6 +98,7 @@ mod tests {
             (" 1 minute and 30 seconds.", 90.0),
             (" 1 hour, 2 minutes.", 3_720.0),
             (" 850µs.", 0.000_85),
+            (" 41  seconds", 41.0),
         ] {
             assert_eq!(seconds(text), Some(expected), "{text}");
         }

@@ -107,6 +107,13 @@ impl Letters {
         let small = eight << 2;
         Self { lower: letters & small, upper: letters & !small }
     }
+
+    /// Where a word ends: at what is no letter, and at a capital after a small letter. `after_lower` holds a bit at the
+    /// first byte when a small letter stood before it.
+    #[inline]
+    const fn end(&self, after_lower: u64) -> u64 {
+        !(self.lower | self.upper) & HIGH | self.upper & (self.lower << 8 | after_lower)
+    }
 }
 
 /// The first eight bytes of `text`; what it lacks is zero.
@@ -137,23 +144,32 @@ impl<'a> Words<'a> {
     /// Where the letters that begin at `start` end, and the word they are. Eight bytes are looked at together.
     #[inline]
     fn letters(&self, start: usize) -> (usize, Packed) {
-        let (mut at, mut packed, mut after_lower) = (start, 0, 0);
+        let first = eight(&self.text[start..]);
+        let letters = Letters::among(first);
+        let end = letters.end(0);
+        if end != 0 {
+            let length = end.trailing_zeros() / 8;
+            return (start + length as usize, Packed(u128::from((first | CASE) & !(u64::MAX << (8 * length)))));
+        }
+        self.long(start, first, letters.lower)
+    }
+
+    /// The same of a word of eight letters and more, of which the first eight are known.
+    fn long(&self, start: usize, first: u64, lower: u64) -> (usize, Packed) {
+        let (mut at, mut packed, mut after_lower) = (start + 8, u128::from(first | CASE), lower >> 56);
         loop {
             let eight = eight(&self.text[at..]);
-            let Letters { lower, upper } = Letters::among(eight);
-            // A capital after a small letter begins a new word.
-            let camel = upper & (lower << 8 | after_lower);
-            let end = !(lower | upper) & HIGH | camel;
-            let length = end.trailing_zeros() as usize / 8;
+            let letters = Letters::among(eight);
+            let length = letters.end(after_lower).trailing_zeros() as usize / 8;
             if at - start < LONGEST {
-                let letters = (eight | CASE) & !(u64::MAX.checked_shl(8 * length as u32).unwrap_or(0));
-                packed |= u128::from(letters) << (8 * (at - start));
+                let word = (eight | CASE) & !(u64::MAX.checked_shl(8 * length as u32).unwrap_or(0));
+                packed |= u128::from(word) << (8 * (at - start));
             }
             at += length;
             if length < 8 {
                 return (at, Packed(packed));
             }
-            after_lower = lower >> 56;
+            after_lower = letters.lower >> 56;
         }
     }
 

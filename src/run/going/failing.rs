@@ -20,11 +20,19 @@ impl<'a> Going<'a> {
 
     /// Whether an observation is a failure; then it is noted. Takes it by value, so that one that need not be read need
     /// not be in memory.
+    #[inline]
     pub(in crate::run) fn reads_failure(&mut self, observation: Observation<'_>, estimate: &Option<Estimate>) -> bool {
         if observation.is_bare() {
-            return self.note_if_failed(self.read(&observation));
+            self.note_if_failed(self.shared().table.read_bare(&observation))
+        } else {
+            self.reads_all(&observation, estimate)
         }
-        let (signal, used) = self.shared().read_all(&observation);
+    }
+
+    /// The same where there is more to read than a status.
+    #[inline(never)]
+    fn reads_all(&mut self, observation: &Observation<'_>, estimate: &Option<Estimate>) -> bool {
+        let (signal, used) = self.shared().read_all(observation);
         if !used.is_empty() {
             let takes = self.progress.is_some() && self.permit.as_ref().is_some_and(Permit::is_let_in);
             self.shared().settle(*estimate, takes, used);
@@ -85,6 +93,7 @@ impl<'a> Going<'a> {
     }
 
     /// Reports the failure that was noted to the gate, if it is a throttle and the operation did not report as much before.
+    #[inline(never)]
     fn report(&mut self, began: Moment, now: Moment) {
         let (shared, permit_number) = (self.shared(), self.permit_number());
         let signal = *self.progress().core.failure();

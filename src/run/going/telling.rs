@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::core::decide::{AttemptOutcome, CallOutcome, DelaySource, GiveUp};
+use crate::core::estimate::Estimate;
 use crate::core::moment::Moment;
 use crate::core::signal::{LimitClass, Signal};
 use crate::error::Error;
@@ -11,6 +12,14 @@ use crate::run::going::{Going, Step};
 use crate::run::progress::Progress;
 
 impl Going<'_> {
+    /// Tells that the call arrived. A nested one does not: the call around it is the one that counts.
+    #[cold]
+    pub(super) fn tell_arrival(&self, estimate: &Option<Estimate>) {
+        if !self.nested {
+            self.shared().tell_arrival(self.arrived, self.policy, *estimate);
+        }
+    }
+
     /// Ends a call well that somebody watches.
     #[cold]
     pub(super) fn succeeded_watched(&mut self, status: Option<u16>) {
@@ -40,6 +49,7 @@ impl Going<'_> {
     }
 
     /// Tells that the attempt under way, which began at `began`, failed.
+    #[inline(never)]
     pub(super) fn tell_failure(&mut self, now: Moment, began: Moment) {
         let signal = *self.progress().core.failure();
         self.tell_attempt(now, began, (&signal).into(), Some(&signal));

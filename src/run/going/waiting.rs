@@ -15,20 +15,24 @@ impl<'a> Going<'a> {
     ///
     /// # Errors
     /// The gate refuses the call, or its deadline came.
-    pub(in crate::run) async fn wait_for_turn(&mut self, estimate: &Option<Estimate>) -> Result<(), GiveUp> {
+    pub(in crate::run) async fn wait_for_turn(
+        &mut self,
+        estimate: &Option<Estimate>,
+        may_wait: bool,
+    ) -> Result<(), GiveUp> {
         let shared = self.shared();
-        let turn = self.turn(estimate);
+        let turn = self.turn(estimate, may_wait);
         let queue = || Queue { depth: shared.node.waiting(), stated: shared.shut_for() };
         self.step = Step::Queued;
         let turn = self.spans.at_gate(turn, queue).await;
         self.took_turn(turn)
     }
 
-    fn turn(&self, estimate: &Option<Estimate>) -> Turn<'a> {
+    fn turn(&self, estimate: &Option<Estimate>, may_wait: bool) -> Turn<'a> {
         // Before the first attempt nothing is kept of a call that waits but what it came with.
         let arrived = self.progress.as_ref().map_or_else(|| self.began(), |progress| progress.core.started());
         let deadline = arrived.after(self.policy.deadline);
-        Turn::new(&self.shared().node, arrived, deadline, self.may_wait, self.is_first()).estimated(*estimate)
+        Turn::new(&self.shared().node, arrived, deadline, may_wait, self.is_first()).estimated(*estimate)
     }
 
     /// Takes what the turn brought: a permit, with the wait that may name the next attempt's delay source, or a refusal.

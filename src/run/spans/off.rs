@@ -16,6 +16,11 @@ impl CallSpans {
     pub(in crate::run) const LOG: bool = false;
 
     #[inline(always)]
+    pub(in crate::run) fn none() -> Self {
+        Self
+    }
+
+    #[inline(always)]
     pub(in crate::run) fn start(_: Whose<'_>, _: impl FnOnce() -> usize) -> Self {
         Self
     }

@@ -48,6 +48,12 @@ impl CallSpans {
     /// Whether failures are logged even where no span is open.
     pub(in crate::run) const LOG: bool = true;
 
+    /// Those of a call nobody sees.
+    #[inline(always)]
+    pub(in crate::run) const fn none() -> Self {
+        Self(None)
+    }
+
     /// Opens the call's span below the caller's. `nesting` says how many attempts the call is inside of.
     #[inline]
     pub(in crate::run) fn start(whose: Whose<'_>, nesting: impl FnOnce() -> usize) -> Self {

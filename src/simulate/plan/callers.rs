@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::core::dice::Dice;
 use crate::core::setting::InvalidSetting;
 use crate::simulate::plan::policy::ClassPlan;
-use crate::simulate::plan::{LONGEST, Number, seconds};
+use crate::simulate::plan::{LONGEST, Number, seconds, short};
 use crate::simulate::scenario::{ArrivalPattern, Callers, Deadline, DeadlineClass, Poisson, PolicySettings, Tokens};
 
 /// How a count that is refused is told to be set.
@@ -152,6 +152,7 @@ fn classes(deadline: Option<&Deadline>, policy: &PolicySettings) -> Result<Vec<C
         Some(Deadline::Seconds(deadline)) => return alone(Some(*deadline)),
         Some(Deadline::Classes(given)) => given,
     };
+    short("callers.deadline_s", given.len(), 100, "at most 100 kinds of call")?;
     let class = |(place, given): (usize, &DeadlineClass)| {
         let share = Number("callers.deadline_s.share", given.share).within(1.0, 0.0..=1_000.0, "0 to 1000")?;
         let own = given.policy.clone().unwrap_or_default();

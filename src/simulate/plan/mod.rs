@@ -49,6 +49,24 @@ pub(super) struct Plan {
     pub(super) engine: Engine,
 }
 
+/// How many calls may be under way at the same time: some four hundred bytes each.
+const MOST_CALLS: usize = 2_000_000;
+
+/// Refuses calls that come so fast and end so late that the world would not fit into memory.
+pub(super) fn room_for_calls(under_way: usize, now: Duration) -> Result<(), InvalidSetting> {
+    if under_way <= MOST_CALLS {
+        return Ok(());
+    }
+    let value = format_args!("so large that {under_way} calls are under way after {now:.0?}").to_string();
+    Err(InvalidSetting { field: "callers.arrivals", value, allowed: "at most 2 million calls under way at once" })
+}
+
+/// Refuses a list that nobody wrote on purpose: each of its items costs time with every request.
+fn short(field: &'static str, items: usize, most: usize, allowed: &'static str) -> Result<(), InvalidSetting> {
+    let value = format!("a list of {items}");
+    if items <= most { Ok(()) } else { Err(InvalidSetting { field, value, allowed }) }
+}
+
 impl Plan {
     /// Checks `scenario`.
     ///
@@ -60,6 +78,7 @@ impl Plan {
         let measured = seconds("measured_s", scenario.measured_s, 3_600.0, 0.001..=LONGEST, "0.001 to 31 days")?;
         let measured_from = Moment::since_start(warmup);
         let provider = ProviderPlan::of(&scenario.provider, &mut chance.dice(Purpose::Phase, 0))?;
+        short("others", scenario.others.len(), 1_000, "at most 1000")?;
         let others = scenario.others.iter().map(TenantPlan::of).collect::<Result<_, _>>()?;
         let callers = CallerPlan::of(&scenario.callers, &scenario.policy, measured)?;
         let configured = match scenario.limit_configured.unwrap_or(LimitKnown::Times(1.0)) {

@@ -10,7 +10,7 @@ use crate::core::limit::Limit;
 use crate::core::setting::InvalidSetting;
 use crate::core::signal::Dimension;
 use crate::emulator::limits::{self, Limits, Period, RetryAfter, Spread};
-use crate::simulate::plan::{LONGEST, Number, seconds};
+use crate::simulate::plan::{LONGEST, Number, seconds, short};
 use crate::simulate::scenario::{Algorithm, FailureKind, Lie, OtherTenant, Provider, StatedWait, Time};
 
 /// How a quota that is refused is told to be set.
@@ -173,6 +173,13 @@ impl From<FailureKind> for limits::FailureKind {
 /// The limits with what goes wrong beside them.
 fn with_episodes(mut limits: Limits, given: &Provider) -> Result<Limits, InvalidSetting> {
     let share = |field, share| Number(field, share).within(1.0, 0.0..=1.0, "0 to 1");
+    for (field, items) in [
+        ("provider.failures", given.failures.len()),
+        ("provider.spend", given.spend.len()),
+        ("provider.overload", given.overload.len()),
+    ] {
+        short(field, items, 1_000, "at most 1000")?;
+    }
     for failure in &given.failures {
         limits = limits.failure(limits::Failure {
             kind: failure.kind.unwrap_or_default().into(),

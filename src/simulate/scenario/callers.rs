@@ -124,7 +124,7 @@ pub enum Deadline {
     None,
     /// So many seconds, 1 ms to 7 days.
     Seconds(f64),
-    /// Calls of several kinds in one pool.
+    /// Calls of several kinds in one pool, 100 at most.
     Classes(Vec<DeadlineClass>),
 }
 

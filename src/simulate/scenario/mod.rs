@@ -5,6 +5,7 @@
 
 mod callers;
 mod loose;
+mod named;
 mod policy;
 mod provider;
 
@@ -40,7 +41,7 @@ pub struct Scenario {
     /// The provider.
     #[serde(deserialize_with = "null_is_default")]
     pub provider: Provider,
-    /// Others who use the same quotas and never retry: none.
+    /// Others who use the same quotas and never retry: none; up to 1000.
     #[serde(deserialize_with = "null_is_default")]
     pub others: Vec<OtherTenant>,
     /// Those whose calls are measured.
@@ -66,7 +67,7 @@ impl std::str::FromStr for Scenario {
     type Err = serde_json::Error;
 
     fn from_str(json: &str) -> Result<Self, Self::Err> {
-        serde_json::from_str(json)
+        named::scenario(json)
     }
 }
 
@@ -113,10 +114,10 @@ pub enum LimitKnown {
 }
 
 /// `{"times": 1.25}`
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 struct Factor {
-    times: f64,
+    times: Option<f64>,
 }
 
 impl From<loose::SwitchOr<Factor>> for LimitKnown {
@@ -124,7 +125,7 @@ impl From<loose::SwitchOr<Factor>> for LimitKnown {
         match known {
             loose::SwitchOr::Switch(false) => Self::No,
             loose::SwitchOr::Switch(true) => Self::Times(1.0),
-            loose::SwitchOr::Other(factor) => Self::Times(factor.times),
+            loose::SwitchOr::Other(factor) => Self::Times(factor.times.unwrap_or(1.0)),
         }
     }
 }

@@ -6,7 +6,7 @@ use super::loose::{NumberOr, WordOr, null_is_default};
 
 /// The provider: its limits, what its answers tell, how long they take, and what goes wrong.
 ///
-/// Times are seconds from the start of the world, the warm-up included.
+/// Times are seconds from the start of the world, the warm-up included. Each list holds up to 1000 of them.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]

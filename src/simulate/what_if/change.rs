@@ -37,7 +37,9 @@ pub(super) fn numbers(plan: &Plan) -> String {
 
 /// Sets the numbers that fit the window and each deadline.
 fn suggest_numbers(scenario: &mut Scenario) -> Result<(), InvalidSetting> {
-    let window = Duration::try_from_secs_f64(scenario.provider.window_s.unwrap_or(60.0)).unwrap_or_default();
+    // What resets later is not waited for.
+    let window = scenario.provider.window_s.unwrap_or(60.0).min(86_400.0);
+    let window = Duration::try_from_secs_f64(window).unwrap_or_default();
     let states_delay = scenario.provider.retry_after != Some(StatedWait::None);
     let suggest = |deadline: Option<f64>, policy: &PolicySettings| {
         let states_delay = states_delay && policy.honour_header != Some(false);
@@ -67,8 +69,9 @@ fn suggest_numbers(scenario: &mut Scenario) -> Result<(), InvalidSetting> {
     Ok(())
 }
 
-/// Every quota twice as large, those per day too.
+/// Every quota twice as large, those per day too; the largest that there may be is as good as none.
 fn double_quotas(provider: &mut Provider) {
+    const MOST: f64 = 1e12;
     for quota in [
         &mut provider.requests_per_minute,
         &mut provider.tokens_per_minute,
@@ -77,6 +80,6 @@ fn double_quotas(provider: &mut Provider) {
         &mut provider.requests_per_day,
         &mut provider.tokens_per_day,
     ] {
-        *quota = quota.map(|quota| quota * 2.0);
+        *quota = quota.map(|quota| (quota * 2.0).min(MOST));
     }
 }

@@ -25,7 +25,7 @@ use crate::event::sink::Listener;
 use crate::simulate::arrivals::Arrivals;
 use crate::simulate::calendar::Calendar;
 use crate::simulate::chance::Purpose;
-use crate::simulate::plan::Plan;
+use crate::simulate::plan::{Plan, room_for_calls};
 use crate::simulate::provider::{Provider, Sizes, tenant_dice};
 use crate::simulate::scenario::GateMode;
 use crate::simulate::tally::{Outcome, Tally};
@@ -181,17 +181,21 @@ impl<'a> World<'a> {
     }
 
     /// Lets everything happen that happens up to `until`. Returns whether there is more to come.
-    pub(super) fn advance(&mut self, until: Moment) -> bool {
+    ///
+    /// # Errors
+    /// More calls are under way than there is room for.
+    pub(super) fn advance(&mut self, until: Moment) -> Result<bool, InvalidSetting> {
         while self.goes_on() {
             match self.calendar.next_at() {
                 Some(at) if at <= until => {}
-                next => return next.is_some(),
+                next => return Ok(next.is_some()),
             }
             if let Some(what) = self.calendar.next() {
                 self.happen(what);
             }
+            room_for_calls(self.calls.len(), self.calendar.now().elapsed_since_start())?;
         }
-        false
+        Ok(false)
     }
 
     /// How far it has come.

@@ -35,7 +35,8 @@ fn numbers(layer: &RetryLayer) -> String {
         86_400 => "no cap".to_owned(),
         _ => format!("cap {}", HumanDuration(layer.cap)),
     };
-    text += &format!(", {} attempts, {} jitter", layer.attempts, jitter(layer.jitter));
+    let attempts = if layer.attempts == 1 { "attempt" } else { "attempts" };
+    text += &format!(", {} {attempts}, {} jitter", layer.attempts, jitter(layer.jitter));
     if let Some(timeout) = layer.timeout {
         text += &format!(", {} for a request", HumanDuration(timeout));
     }

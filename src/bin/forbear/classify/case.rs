@@ -28,12 +28,13 @@ impl Case {
 
     /// Adds a header line. A name that no message can carry names no field; in a value such bytes stand for themselves, as
     /// bytes no grammar reads.
-    pub(super) fn header(&mut self, name: &str, value: &[u8]) {
+    pub(super) fn header(&mut self, name: &str, value: &[u8]) -> Result<(), String> {
         let carried: Vec<u8> =
             value.iter().map(|&byte| if byte < b' ' && byte != b'\t' || byte == 0x7f { 0xff } else { byte }).collect();
         if let (Ok(name), Ok(value)) = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_bytes(&carried)) {
-            self.headers.append(name, value);
+            self.headers.try_append(name, value).map_err(|_| "more headers than an answer can hold".to_owned())?;
         }
+        Ok(())
     }
 }
 

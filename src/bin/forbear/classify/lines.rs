@@ -14,9 +14,33 @@ use crate::known::table;
 /// Reads one line at `now`, unless it says when. `Err` holds the line that tells what is wrong with it.
 pub(super) fn answer(line: &[u8], now: WallTime) -> Result<String, String> {
     let fields: Fields = serde_json::from_slice(line)
+        .or_else(|_| serde_json::from_slice(&without_lone_surrogates(line)))
         .map_err(|error| object::of_error(&Value::Null, &format!("not a JSON object: {error}")))?;
     let id = fields.get("id").cloned().unwrap_or(Value::Null);
     read(&fields, &id, now).map_err(|error| object::of_error(&id, &error))
+}
+
+/// The line with half pairs of UTF-16 replaced by the mark for what is no text: Python writes them, no string of ours holds
+/// them.
+fn without_lone_surrogates(line: &[u8]) -> Vec<u8> {
+    let unit = |at: usize| {
+        let digits = line.get(at..)?.strip_prefix(b"\\u")?.get(..4)?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let (mut whole, mut at) = (line.to_vec(), 0);
+    while at < line.len() {
+        let length = match (unit(at), unit(at + 6)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
+            (Some(0xd800..=0xdfff), _) => {
+                whole[at + 2..at + 6].copy_from_slice(b"fffd");
+                6
+            }
+            _ if line[at] == b'\\' => 2,
+            _ => 1,
+        };
+        at += length;
+    }
+    whole
 }
 
 /// One line's answer, read and written as one JSON line.
@@ -38,9 +62,9 @@ fn read(fields: &Fields, id: &Value, now: WallTime) -> Result<String, String> {
     let mut case = Case { status, headers: HeaderMap::new(), body };
     for (name, value) in &fields.headers {
         match value {
-            Value::String(line) => case.header(name, line.as_bytes()),
+            Value::String(line) => case.header(name, line.as_bytes())?,
             Value::Array(lines) if lines.iter().all(Value::is_string) => {
-                lines.iter().filter_map(Value::as_str).for_each(|line| case.header(name, line.as_bytes()));
+                lines.iter().filter_map(Value::as_str).try_for_each(|line| case.header(name, line.as_bytes()))?;
             }
             _ => return Err(format!("the header {name:?} should be a string or an array of strings")),
         }
@@ -148,5 +172,18 @@ mod tests {
         assert!(unknown.starts_with(r#"{"id":"b","error":"#) && unknown.contains("openai"), "{unknown}");
         assert!(said(r#"{"id":"c","provider":"generic","status":"x"}"#).contains("`status` should be"));
         assert!(said(r#"{"id":"d","provider":"generic","status":429,"headers":{"a":1}}"#).contains("header"));
+    }
+
+    #[test]
+    fn more_headers_than_can_be_held_are_told_and_half_characters_stand_for_no_text() {
+        let headers: Vec<String> = (0..40_000).map(|number| format!("\"x-{number}\":\"1\"")).collect();
+        let line = format!(r#"{{"id":"e","provider":"generic","status":429,"headers":{{{}}}}}"#, headers.join(","));
+        assert_eq!(said(&line), r#"{"id":"e","error":"more headers than an answer can hold"}"#);
+        for (value, wait) in [(r"\ud83d\ude00 5", "null"), (r"\ud800 5", "null"), (r"\\ud800", "null"), ("5", "5.0")] {
+            let line = format!(
+                r#"{{"id":"f","provider":"generic","status":429,"headers":{{"retry-after":"{value}"}},"body":"{value}"}}"#
+            );
+            assert!(said(&line).contains(&format!("\"delay_s\":{wait}")), "{}", said(&line));
+        }
     }
 }

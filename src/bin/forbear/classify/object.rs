@@ -44,9 +44,10 @@ pub(super) fn of_reading(table: &Table, reading: &Reading) -> String {
             ])
         })
         .collect();
+    let used: Vec<(&str, Value)> = reading.used.sides().map(|(kind, tokens)| (kind.as_str(), tokens.into())).collect();
     let mut text = write(&fields);
     text.pop();
-    text + ",\"quotas\":[" + &quotas.join(",") + "]}"
+    text + ",\"tokens_used\":" + &write(&used) + ",\"quotas\":[" + &quotas.join(",") + "]}"
 }
 
 /// What an answer says of the limit that was hit.

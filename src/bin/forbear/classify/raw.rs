@@ -27,7 +27,7 @@ fn head(bytes: &[u8]) -> Result<(Case, &[u8]), String> {
             break;
         }
         if let Some(colon) = line.iter().position(|&byte| byte == b':') {
-            case.header(&String::from_utf8_lossy(&line[..colon]), line[colon + 1..].trim_ascii());
+            case.header(&String::from_utf8_lossy(&line[..colon]), line[colon + 1..].trim_ascii())?;
         }
     }
     Ok((case, rest))

@@ -26,6 +26,10 @@ pub(super) fn of_reading(table: &Table, reading: &Reading) -> String {
         row("told by", "nothing: no wait is stated");
     }
     row("shuts", &shuts(table, signal));
+    let used: Vec<String> = reading.used.sides().map(|(kind, tokens)| format!("{tokens} {kind}")).collect();
+    if !used.is_empty() {
+        row("tokens", &format!("{}, as the answer states", used.join(", ")));
+    }
     if let Some(part) = signal.unreadable {
         row("note", &format!("this provider normally tells more: its {part} could not be read as expected"));
     }
@@ -72,6 +76,9 @@ pub(super) fn advice(signal: &Signal) -> String {
         Signal { class: LimitClass::Spend, .. } => "give up at once, until a person has acted".to_owned(),
         Signal { larger_than_limit: true, .. } => "give up at once: send a smaller request".to_owned(),
         Signal { class: LimitClass::Daily, .. } => format!("give up at once{until}"),
+        Signal { retryable: false, .. } if signal.is_throttle() => {
+            "give up at once: waiting does not help, as the answer says".to_owned()
+        }
         Signal { retryable: false, .. } => "give up at once: the same request will fail again".to_owned(),
         Signal { stated: Some(stated), .. } if stated.delay.is_zero() => {
             "try again after the policy's own curve; the stated wait is over".to_owned()
@@ -146,6 +153,23 @@ mod tests {
 
     use super::super::raw;
     use super::*;
+
+    /// What is told of an answer, and which row begins with `name`.
+    fn row(raw_answer: &str, name: &str) -> Option<String> {
+        let table = provider::openai();
+        let case = raw::parse(raw_answer.as_bytes()).expect("a response");
+        let report = of_reading(&table, &case.read(&table, WallTime::default()));
+        report.lines().find_map(|line| Some(line.trim_start().strip_prefix(name)?.trim_start().to_owned()))
+    }
+
+    #[test]
+    fn a_refusal_to_wait_is_the_answers_own_and_the_tokens_used_are_told() {
+        let refused = "HTTP/2 429\r\nx-should-retry: false\r\n\r\n";
+        assert_eq!(row(refused, "then").as_deref(), Some("give up at once: waiting does not help, as the answer says"));
+        assert_eq!(row(refused, "tokens"), None);
+        let answer = "HTTP/2 200\r\n\r\n{\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":12}}";
+        assert_eq!(row(answer, "tokens").as_deref(), Some("9 input, 12 output, as the answer states"));
+    }
 
     #[test]
     fn an_answer_is_told_in_plain_words() {

@@ -11,7 +11,7 @@ use forbear::core::dice::{Dice, SeededDice};
 use forbear::core::tune::{Jitter, RetryLayer};
 use forbear::simulate::{
     Algorithm, ArrivalPattern, Burst, Deadline, GateMode, Jitter as JitterWord, LimitKnown, PolicySettings, Scenario,
-    StatedWait, Time, simulate,
+    Simulation, StatedWait, Time,
 };
 
 /// A prediction, and what happened.
@@ -76,7 +76,8 @@ pub fn compare(calls: u32, dice: &mut SeededDice) -> Result<Compared, InvalidSet
     let seeds = dice.roll() >> 32 << 24;
     let (mut succeeded, mut refused) = (0, 0.0);
     for call in 0..calls {
-        let outcome = simulate(&scenario(window, deadline, policy, seeds + u64::from(call)))?;
+        let scenario = scenario(window, deadline, policy, seeds + u64::from(call));
+        let outcome = Simulation::of(&scenario).unjudged().run()?.outcome;
         succeeded += outcome.succeeded - 1;
         // Of both calls: what is not the success of one of them was refused.
         refused += outcome.wasted_per_call.unwrap_or(0.0) * outcome.calls as f64;

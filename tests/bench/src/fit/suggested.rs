@@ -1,13 +1,13 @@
 //! The suggested policy beside the best policy of a sweep.
 //!
 //! The sweep is over base, cap and attempts: 0.01 to 1 window, the base to 2 windows, 1 to 100. The best policy is the one
-//! with the most successes over two runs; then both are compared on two other runs. Without that the best of more than a
+//! with the most successes over two runs; then both are compared on other runs. Without that the best of more than a
 //! hundred policies would also be the luckiest, and no policy could keep up with it.
 
 use std::time::Duration;
 
 use forbear::core::dice::{Dice, SeededDice};
-use forbear::simulate::{PolicySettings, simulate};
+use forbear::simulate::{PolicySettings, Simulation};
 use forbear::{InvalidSetting, Policy};
 
 use super::cases::{Case, Shape, settings};
@@ -27,9 +27,13 @@ pub struct Compared {
     pub retries: bool,
 }
 
-/// Which runs choose the best policy, and which compare it.
+/// Which runs choose the best policy.
 const CHOOSING: [u64; 2] = [1, 2];
-const COMPARING: [u64; 2] = [3, 4];
+/// From which run on others compare it, so many of them at most …
+const COMPARING: u64 = 3;
+const RUNS: usize = 20;
+/// … as bring so many calls: two standard errors of a share of successes are then at most 1.3 points.
+const ENOUGH: u64 = 6_000;
 /// How many windows each run has: what a comparison to a percent needs.
 pub const WINDOWS: f64 = 40.0;
 
@@ -39,6 +43,7 @@ struct Sum {
     calls: u64,
     succeeded: u64,
     requests: u64,
+    exhausted: u64,
 }
 
 /// Makes a random case and compares on it, in runs of `windows` windows.
@@ -48,27 +53,44 @@ struct Sum {
 pub fn compare(shape: Shape, windows: f64, dice: &mut SeededDice) -> Result<Compared, InvalidSetting> {
     let case = Case::random(shape, dice);
     let runs = dice.roll() >> 32 << 8;
-    let over = |policy: PolicySettings, seeds: [u64; 2]| {
-        seeds.into_iter().try_fold(Sum::default(), |sum, seed| {
-            let outcome = simulate(&case.scenario(policy, windows, runs + seed))?;
-            Ok::<_, InvalidSetting>(Sum {
-                calls: sum.calls + outcome.calls,
-                succeeded: sum.succeeded + outcome.succeeded,
-                requests: sum.requests + outcome.attempts,
-            })
+    let add = |sum: Sum, policy: PolicySettings, seed: u64| {
+        let scenario = case.scenario(policy, windows, runs + seed);
+        let outcome = Simulation::of(&scenario).unjudged().run()?.outcome;
+        Ok::<_, InvalidSetting>(Sum {
+            calls: sum.calls + outcome.calls,
+            succeeded: sum.succeeded + outcome.succeeded,
+            requests: sum.requests + outcome.attempts,
+            exhausted: sum.exhausted + outcome.gave_up.get("attempts_exhausted").copied().unwrap_or(0),
         })
     };
     let mut best = None;
-    for policy in sweep(case.window) {
-        let result = over(policy, CHOOSING)?;
-        let key = (result.succeeded, std::cmp::Reverse(result.requests));
-        if best.as_ref().is_none_or(|(most, _)| key > *most) {
-            best = Some((key, policy));
+    for (base, cap) in curves(case.window) {
+        for attempts in ATTEMPTS {
+            let policy = settings(base, cap, attempts);
+            let result = CHOOSING.into_iter().try_fold(Sum::default(), |sum, seed| add(sum, policy, seed))?;
+            let key = (result.succeeded, std::cmp::Reverse(result.requests));
+            if best.as_ref().is_none_or(|(most, _)| key > *most) {
+                best = Some((key, policy));
+            }
+            // With more attempts nothing else would have happened.
+            if result.exhausted == 0 {
+                break;
+            }
         }
     }
-    let best = best.map_or(Ok(Sum::default()), |(_, policy)| over(policy, COMPARING))?;
+    let over = |policy: PolicySettings| {
+        let mut sum = Sum::default();
+        for seed in (COMPARING..).take(RUNS) {
+            sum = add(sum, policy, seed)?;
+            if sum.calls >= ENOUGH {
+                break;
+            }
+        }
+        Ok::<_, InvalidSetting>(sum)
+    };
+    let best = best.map_or(Ok(Sum::default()), |(_, policy)| over(policy))?;
     let suggestion = Policy::for_window(case.window).states_delay(case.states_delay).suggest(case.deadline)?;
-    let ours = over(settings(suggestion.base, suggestion.cap, suggestion.attempts), COMPARING)?;
+    let ours = over(settings(suggestion.base, suggestion.cap, suggestion.attempts))?;
     let per_call = |sum: Sum| sum.requests as f64 / sum.calls.max(1) as f64;
     Ok(Compared {
         ratio: if best.succeeded == 0 { 1.0 } else { ours.succeeded as f64 / best.succeeded as f64 },
@@ -79,14 +101,16 @@ pub fn compare(shape: Shape, windows: f64, dice: &mut SeededDice) -> Result<Comp
     })
 }
 
-/// Every policy of the sweep.
-fn sweep(window: Duration) -> impl Iterator<Item = PolicySettings> {
+/// The attempts of the sweep.
+const ATTEMPTS: [u32; 7] = [1, 2, 3, 5, 10, 25, 100];
+
+/// Base and cap of every policy of the sweep.
+fn curves(window: Duration) -> impl Iterator<Item = (Duration, Duration)> {
     const BASES: [f64; 6] = [0.01, 0.03, 0.1, 0.2, 0.5, 1.0];
     const CAPS: [f64; 4] = [0.0, 0.5, 1.0, 2.0];
-    const ATTEMPTS: [u32; 7] = [1, 2, 3, 5, 10, 25, 100];
     let of_window = move |share| window.mul_f64(share).max(Duration::from_millis(1));
     BASES.into_iter().flat_map(move |base| {
         let caps = CAPS.into_iter().filter(move |cap| *cap == 0.0 || *cap > base);
-        caps.flat_map(move |cap| ATTEMPTS.map(|attempts| settings(of_window(base), of_window(cap), attempts)))
+        caps.map(move |cap| (of_window(base), of_window(cap)))
     })
 }

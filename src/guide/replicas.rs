@@ -1,0 +1,107 @@
+//! Several replicas, one quota: what a shared gate adds, what it costs, and when something else is the better answer.
+//!
+//! A provider counts an account, not a process. With a gate in each process every replica has to meet the limit by itself;
+//! with a shared one the first 429 holds back all of them. The gates stay where they were, in the processes: what is shared
+//! is news, over Redis or Valkey, and no call ever waits for it.
+//!
+#![cfg_attr(feature = "redis", doc = "```")]
+#![cfg_attr(not(feature = "redis"), doc = "```ignore")]
+//! use forbear::{Forbear, Gate, RedisOptions};
+//! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), forbear::InvalidSetting> {
+//! // The namespace keeps staging from throttling production; the replica's name is what operators read.
+//! let options = RedisOptions::new("redis://127.0.0.1:6379", "prod").replica("checkout-7");
+//! let forbear = Forbear::builder().gate(Gate::redis(options)).build()?;
+//! # drop(forbear);
+//! # Ok(()) }
+//! ```
+//!
+//! # What it saves
+//!
+//! `cargo run --example replicas --features redis,reqwest,emulator` starts eight processes against one emulated provider
+//! that shuts for ten seconds and says so, once with local gates and once with a Redis between them:
+//!
+//! ```text
+//! 8 replicas with 20 callers each, who ask every 5s; the provider shuts for 10s and says so
+//!
+//!                                          local gates     shared gate
+//! requests the provider got                        385             382
+//! 429 in the first 100 ms of the shut                3               1
+//! 429 after that                                     5               0
+//! calls that were answered                         377             381
+//! calls that failed                                  0               0
+//! ```
+//!
+//! With local gates each replica pays one 429 for every shut; with the shared one the first pays, and those whose request
+//! was on its way. The more replicas there are, and the shorter the provider's windows, the more that is.
+//!
+//! # What travels
+//!
+//! - **A shut**: until when, why, and whether the provider said so. It is told in the moment it is found, and all replicas
+//!   hold their calls from then on. A shorter shut never shortens a longer one; what the provider stated beats what
+//!   somebody guessed.
+//! - **A strike**: a burst of throttles that many replicas meet at once is one burst, so waits do not grow with the number
+//!   of replicas.
+//! - **A reopening**: one whose probe went well, or an operator's word.
+//! - **A sign of life** every 15 s: the number of live replicas is known, and divides limits and pace. Without a store
+//!   [`ForbearBuilder::replicas`](crate::ForbearBuilder::replicas) says it.
+//!
+//! Durations travel, clocks do not: a replica whose clock is an hour off hears the same. Pools are named by a hash; of
+//! requests and answers nothing travels but the class of a limit. A pool's entry expires ten minutes after its shut ended.
+//!
+//! # When the store is away
+//!
+//! It may be absent at the start, slow, frozen, restarted empty, or refuse what it is asked: gates go on as
+//! [`Gate::local`](crate::Gate::local) would, and keep what they know. It is asked again after one second, then ever more
+//! rarely up to 30 s; what could not be told is told then, as long as it is still true, and what the store lost is told
+//! again. Each change is one event, whatever the number of calls: `forbear_store_up` falls to 0, and
+//! `forbear_store_degraded_total` says why ([catalogue](super::events_and_metrics#every-metric)). An answer is waited for
+//! at most a quarter of a second, and only by the task that carries news.
+//!
+//! A pool that is shut only because another replica said so is probed after a minute: news may be wrong.
+//!
+//! # Rights
+//!
+//! `rediss://` beyond this machine, or [`allow_plaintext`](crate::RedisOptions::allow_plaintext); the application installs
+//! rustls' provider. The least rights, for Redis 7.2 and later (before it, leave out the last):
+//!
+//! ```text
+//! ACL SETUSER forbear on >PASSWORD resetkeys ~fb:1:* resetchannels &fb:1:* -@all +evalsha +eval +script|load +hmget
+//!   +hset +pexpire +zadd +zremrangebyscore +zcard +publish +subscribe +unsubscribe +ping +hello +time +client|setinfo
+//! ```
+//!
+//! # When a queue is the better answer
+//!
+//! A gate is for callers who wait now. Work that may wait for minutes and must survive a restart belongs into a queue, and a
+//! queue that bounds what is out at the same time over *all* consumers is a harder bound than any gate: NATS JetStream's
+//! `MaxAckPending`, or rows of a database that a fixed number of workers lock. RabbitMQ's prefetch is no such bound: it
+//! counts each consumer apart. Throttles still come; inside the worker this crate waits for them, and the queue waits for
+//! the worker:
+//!
+//! ```
+//! use std::time::Duration;
+//! use forbear::{Policy, Pool};
+//! use tokio::sync::mpsc::Receiver;
+//!
+//! /// Takes one job after another; run as many of these as requests may be out at the same time.
+//! async fn work(pool: Pool, mut jobs: Receiver<String>) -> Result<(), Box<dyn std::error::Error>> {
+//!     // As long as the queue lets a job be out before it gives it to somebody else, less a margin to say so.
+//!     let policy = Policy::background(Duration::from_secs(25 * 60)).named("summaries").build()?;
+//!     while let Some(job) = jobs.recv().await {
+//!         match pool.call(&policy).run(|_| send(&job)).await {
+//!             Ok(_answer) => { /* acknowledge */ }
+//!             Err(error) if error.is_refused_by_gate() => { /* give it back, to come again at error.retry_at() */ }
+//!             Err(_failed) => { /* give it back, or set it aside after so many times */ }
+//!         }
+//!     }
+//!     Ok(())
+//! }
+//! # async fn send(_job: &str) -> Result<http::Response<()>, std::io::Error> { Ok(http::Response::new(())) }
+//! # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let forbear = forbear::Forbear::builder().build()?;
+//! # let pool = forbear.pool(forbear::provider::generic(), ["account"]).build()?;
+//! # let (jobs, queue) = tokio::sync::mpsc::channel(1);
+//! # jobs.send("a job".to_owned()).await?;
+//! # drop(jobs);
+//! # work(pool, queue).await
+//! # }
+//! ```
