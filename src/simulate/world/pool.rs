@@ -201,7 +201,9 @@ impl Pool {
             let in_time = now < deadline;
             let hold = match self.ask(now, is_head && in_time, estimate) {
                 Admission::Pass(pass) if is_head && in_time => {
-                    self.leave(place, calendar);
+                    if self.leave(place) {
+                        self.see_to_head(calendar);
+                    }
                     return Turn::Passed { probe: pass.probe };
                 }
                 Admission::Pass(_) => Hold { ask_again: now, class: self.gate.held_for(), shut: None },
@@ -210,7 +212,10 @@ impl Pool {
             let spent = hold.shut.is_some_and(|shut| shut.is_hard());
             let hopeless = spent || hold.is_hopeless(is_head, deadline);
             if hopeless || !in_time {
-                self.leave(place, calendar);
+                if self.leave(place) {
+                    // The next asks, and hears what is in the way.
+                    self.wake_head(calendar);
+                }
                 return Turn::Refused { class: hold.class, retry_at: hold.shut.map(|shut| shut.until) };
             }
             self.queue.enter(place, slot, deadline);
@@ -349,13 +354,15 @@ impl Pool {
         look
     }
 
-    /// Leaves the queue; a head that leaves sees to the next.
-    fn leave(&mut self, place: Place, calendar: &mut Calendar<Happening>) {
+    /// Leaves the queue; whether it was the head's place, and somebody waits for being told.
+    fn leave(&mut self, place: Place) -> bool {
         let was_head = self.queue.leave(place);
         self.tidy();
-        if !was_head || self.queue.len() == 0 {
-            return;
-        }
+        was_head && self.queue.len() > 0
+    }
+
+    /// Wakes the head when it may ask, which may be now.
+    fn see_to_head(&mut self, calendar: &mut Calendar<Happening>) {
         let waits = match self.ask(calendar.now(), false, None) {
             Admission::Hold(hold) => {
                 self.head_at = hold.ask_again;
