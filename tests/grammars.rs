@@ -1,7 +1,7 @@
 //! Every grammar against input nobody meant: mutations of real values, words of its own alphabet, plain bytes.
 //!
-//! 100,000 inputs each in an optimised build, as `tests/run fuzz` makes one, fewer in a debug build. Ten million, a quarter
-//! of an hour on two cores:
+//! 100,000 inputs each in an optimised build, as `tests/run fuzz` makes one, fewer in a debug build. Ten million, which took
+//! twenty minutes on one thread of a busy machine:
 //!
 //! ```text
 //! FORBEAR_FUZZ_INPUTS=10000000 cargo test -p forbear --release --test grammars
