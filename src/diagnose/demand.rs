@@ -38,10 +38,12 @@ impl Demand {
     /// What a row of looks saw from `from` on.
     pub(crate) fn seen(looks: &[Look], from: Moment, horizons: &[Duration], minute: Duration) -> Self {
         let ends = looks.iter().enumerate().filter(|(_, look)| look.at >= from);
+        // A minute, or the first horizon that is as long: looks may be further apart.
+        let counted = horizons.iter().copied().find(|horizon| *horizon >= minute).unwrap_or(minute);
         let times = ends.map(|(place, now)| {
             let since = |horizon| now.offered - before(&looks[..=place], now.at, horizon).offered;
             Asked {
-                calls: since(minute).of(Dimension::Requests),
+                calls: since(counted).of(Dimension::Requests),
                 within: horizons.iter().map(|horizon| since(*horizon)).collect(),
             }
         });

@@ -116,7 +116,7 @@ impl History {
             length: from.until(now),
             counts: counts.since(before),
             demand: Demand::seen(&looks, from, &horizons, minute),
-            peaks: Peaks::seen(&looks, from, minute),
+            peaks: Peaks::seen(&looks, from, minute, every * LEAST_LOOKS),
             failing_for: self.failing_for(now, counts),
             minute,
             share_of_fleet: Some(1.0),

@@ -68,26 +68,29 @@ impl Peaks {
         peaks
     }
 
-    /// What a row of looks saw from `from` on.
-    pub(crate) fn seen(looks: &[Look], from: Moment, minute: Duration) -> Self {
+    /// What a row of looks saw from `from` on; no stretch is shorter than `shortest`.
+    pub(crate) fn seen(looks: &[Look], from: Moment, minute: Duration, shortest: Duration) -> Self {
         let ends = looks.iter().enumerate().filter(|(_, look)| look.at >= from);
-        Self::of(ends.map(|(place, now)| stretch(&looks[..=place], now, from, minute)))
+        Self::of(ends.map(|(place, now)| stretch(&looks[..=place], now, from, minute, shortest)))
     }
 }
 
 /// What these looks, the last of which is `now`, saw of a window that began at `from`.
-fn stretch(looks: &[Look], now: &Look, from: Moment, minute: Duration) -> Stretch {
-    let since = |minutes: f64| before(looks, now.at, minute.mul_f64(minutes));
-    let is_whole = |earlier: &Look, minutes: f64| earlier.at.after(minute.mul_f64(minutes)) <= now.at;
+fn stretch(looks: &[Look], now: &Look, from: Moment, minute: Duration, shortest: Duration) -> Stretch {
+    let length = |minutes: f64| minute.mul_f64(minutes).max(shortest);
+    let since = |minutes: f64| before(looks, now.at, length(minutes));
+    let is_whole = |earlier: &Look, minutes: f64| earlier.at.after(length(minutes)) <= now.at;
     let (last, learned) = (since(1.0), since(LEARNED_OVER));
     let (sustained, locked) = (since(SUSTAINED_OVER), since(LOCKED_OUT_FOR));
-    let served = |earlier: &Look, minutes: f64| (now.served - earlier.served).times(1.0 / minutes);
+    let served = |earlier: &Look| now.served - earlier.served;
+    let a_minute =
+        |earlier: &Look, minutes: f64| served(earlier).times(minute.as_secs_f64() / length(minutes).as_secs_f64());
     let in_window = is_whole(locked, LOCKED_OUT_FOR) && locked.at >= from;
     Stretch {
-        minute: served(last, 1.0),
+        minute: a_minute(last, 1.0),
         refused: now.throttled - last.throttled,
-        at_limit: (now.throttled > learned.throttled).then(|| served(learned, LEARNED_OVER)),
-        sustained: is_whole(sustained, SUSTAINED_OVER).then(|| served(sustained, SUSTAINED_OVER)),
-        served_of_tried: in_window.then(|| (served(locked, 1.0).of(Dimension::Requests), now.tried - locked.tried)),
+        at_limit: (now.throttled > learned.throttled).then(|| a_minute(learned, LEARNED_OVER)),
+        sustained: is_whole(sustained, SUSTAINED_OVER).then(|| a_minute(sustained, SUSTAINED_OVER)),
+        served_of_tried: in_window.then(|| (served(locked).of(Dimension::Requests), now.tried - locked.tried)),
     }
 }

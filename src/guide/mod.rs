@@ -16,6 +16,8 @@
 //! - [`spans`]: what one call looks like in a trace and in the log.
 //! - [`telemetry`]: metrics that are scraped, metrics and traces that are pushed, and how to set either up.
 //! - [`events_and_metrics`]: what is told, and under which names.
+//! - [`verdict`]: quota, backoff or pacing: how to read what is wrong with a pool, and how good that is.
+//! - [`runbooks`]: what to do about each alert.
 //! - [`testing_clients`]: a provider that throttles, in your own tests.
 //! - [`promises`]: what you may rely on, and how a change is announced.
 //!
@@ -33,9 +35,11 @@ pub mod promises;
 pub mod providers;
 pub mod reading_answers;
 pub mod replicas;
+pub mod runbooks;
 pub mod spans;
 pub mod stacked_retries;
 pub mod start;
 pub mod storm;
 pub mod telemetry;
 pub mod testing_clients;
+pub mod verdict;

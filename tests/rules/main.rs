@@ -6,8 +6,10 @@
 mod server;
 
 mod alarms;
+mod alertmanager;
 mod cases;
 mod kept;
 mod numbers;
 mod promtool;
+mod runbooks;
 mod verdicts;

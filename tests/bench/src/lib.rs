@@ -5,6 +5,7 @@
 //! | `cargo run --release -p forbear-bench --bin overhead` | one call that succeeds at once, and the size of its future |
 //! | `cargo run --release -p forbear-bench --bin overhead_paused` | three failures, then success, in paused time |
 //! | `cargo run --release -p forbear-bench --bin confusion` | the verdict beside what really mends each of some thousand scenarios |
+//! | `cargo run --release -p forbear-bench --bin onset -- FILE` | from a pool's first trouble to the page and the right cause |
 //! | `cargo run --release -p forbear-bench --bin parity` | the rules in a Prometheus beside the verdicts of the process |
 //! | `cargo run --release -p forbear-bench --bin growth` | reading answers, against their size |
 //! | `cargo run --release -p forbear-bench --bin numbers` | suggested numbers and the check's predictions, against simulation |

@@ -1,0 +1,71 @@
+//! The runbooks: one for each alert, and queries that a Prometheus takes.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use forbear::event::catalogue::Metric;
+
+use crate::kept::kept;
+use crate::server::{empty_folder, run, tool};
+
+/// What every runbook says, in this order.
+const PARTS: [&str; 7] = ["Meaning", "Impact", "How it is computed", "Confirm", "Now", "For good", "What it is not"];
+
+fn runbooks() -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("dashboards/runbooks.md");
+    fs::read_to_string(file).expect("kept")
+}
+
+fn named(text: &str, before: &str) -> BTreeSet<String> {
+    text.lines().filter_map(|line| line.trim().strip_prefix(before)).map(str::to_owned).collect()
+}
+
+#[test]
+fn every_alert_has_its_runbook_and_every_runbook_says_all_of_it_in_order() {
+    let text = runbooks();
+    let alerts = fs::read_to_string(kept("alerts.yml")).expect("kept");
+    assert_eq!(named(&text, "## "), named(&alerts, "- alert: "));
+    for book in text.split("\n## ").skip(1) {
+        let name = book.lines().next().unwrap_or_default();
+        let places: Vec<_> = PARTS.iter().map(|part| book.find(&format!("**{part}.**"))).collect();
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{name}: {places:?}");
+        let queries = book.split_once("```promql\n").and_then(|(_, rest)| rest.split_once("\n```")).expect("queries").0;
+        assert_eq!(queries.lines().count(), 3, "{name}");
+        assert!(alerts.contains(&format!("#{}'", name.to_lowercase())), "{name} is linked to");
+    }
+}
+
+#[test]
+fn queries_are_promql_and_ask_for_metrics_of_the_catalogue_or_of_the_rules() {
+    let text = runbooks();
+    let mut rules = "groups:\n  - name: runbooks\n    rules:\n".to_owned();
+    let queries = text.split("```promql\n").skip(1).filter_map(|rest| rest.split_once("\n```"));
+    for (number, query) in queries.flat_map(|(queries, _)| queries.lines()).enumerate() {
+        writeln!(rules, "      - record: query:{number}\n        expr: |-\n          {query}")
+            .expect("a string takes everything");
+    }
+    let folder = empty_folder(env!("CARGO_TARGET_TMPDIR"), "runbooks");
+    let file = folder.join("queries.yml");
+    fs::write(&file, rules).expect("written");
+    run(tool("promtool").args(["check", "rules"]).arg(&file));
+    fs::remove_dir_all(&folder).expect("removed");
+
+    let recorded: BTreeSet<String> = ["evidence.yml", "verdict.yml"]
+        .iter()
+        .flat_map(|file| named(&fs::read_to_string(kept(file)).expect("kept"), "- record: "))
+        .collect();
+    let mut all = text;
+    for file in ["evidence.yml", "verdict.yml", "alerts.yml"] {
+        all.push_str(&fs::read_to_string(kept(file)).expect("kept"));
+    }
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
+    for (place, _) in all.match_indices("forbear_") {
+        let from = all[..place].rfind(|c| !is_word(c)).map_or(0, |before| before + 1);
+        let name: String = all[from..].chars().take_while(|c| is_word(*c)).collect();
+        let family = ["_bucket", "_count", "_sum"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
+        let is_known = recorded.contains(&name) || Metric::find(&name).or_else(|| Metric::find(family)).is_some();
+        assert!(is_known || name.ends_with("forbear_"), "{name} is in no catalogue");
+    }
+}
