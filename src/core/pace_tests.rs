@@ -129,7 +129,7 @@ fn a_pace_that_becomes_a_window_takes_only_what_is_left_of_it() {
     let mut even = Pace::cold(Moment::START, Plan::even(Duration::from_secs(3)));
     let now = take(&mut even, 10, dice).after(Duration::from_secs(1));
     let left = |left, told, dice: &mut SeededDice| {
-        let pace = even.into_window(left, told, now, window(20, false), dice);
+        let pace = even.windowed(left, told, now, window(20, false), dice);
         (pace.allowed, pace.ends)
     };
     assert_eq!(left(20, None, dice).0, 10, "ten were sent since");

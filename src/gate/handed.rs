@@ -8,6 +8,7 @@ use super::sync::{Mutex, MutexGuard};
 
 /// The numbers of attempts under way that handed their place over. Not there, and never looked at, where nobody does that.
 #[derive(Debug, Default)]
+#[allow(clippy::box_collection, reason = "one word for each of a hundred thousand pools that never stream")]
 pub(super) struct HandedOver(Mutex<Option<Box<HashSet<u32>>>>);
 
 impl HandedOver {
@@ -30,6 +31,7 @@ impl HandedOver {
         noted
     }
 
+    #[allow(clippy::box_collection, reason = "as above")]
     fn lock(&self) -> MutexGuard<'_, Option<Box<HashSet<u32>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

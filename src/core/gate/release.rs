@@ -47,7 +47,7 @@ impl Gate {
         let next_slot = pace.next_slot();
         let told = reading.reset.map(|reset| now.after(reset));
         if pace.is_even() && self.supply.has_much_left(reading) {
-            *pace = pace.into_window(reading.remaining.unwrap_or(0), told, now, self.supply.plan(), dice);
+            *pace = pace.windowed(reading.remaining.unwrap_or(0), told, now, self.supply.plan(), dice);
         } else if let Some(told) = told {
             pace.window_told(told, now, dice);
         }

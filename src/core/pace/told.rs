@@ -103,7 +103,7 @@ impl Pace {
     /// Goes over to a window of which so much is left: what was sent since the pace began is taken of it. It ends when an
     /// answer `told`, unless that is one window after the last request was sent: a window that slides is whole then, and
     /// that says nothing of what is sent from now on.
-    pub(in crate::core) fn into_window(
+    pub(in crate::core) fn windowed(
         &self,
         left: u64,
         told: Option<Moment>,

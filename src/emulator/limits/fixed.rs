@@ -64,8 +64,8 @@ impl Fixed {
             return;
         }
         let (late, window) = (self.ends.until(now).as_nanos(), self.window.as_nanos());
-        let into_window = Duration::from_nanos(u64::try_from(late % window).unwrap_or(0));
-        self.ends = now.after(self.window - into_window);
+        let windowed = Duration::from_nanos(u64::try_from(late % window).unwrap_or(0));
+        self.ends = now.after(self.window - windowed);
         self.used = 0;
     }
 }
