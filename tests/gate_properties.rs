@@ -27,6 +27,9 @@ enum Step {
     Lost(usize),
 }
 
+/// The slots of so long are made up for, where a process or its machine is late.
+const LATE: Duration = Duration::from_millis(100);
+
 fn durations() -> impl Strategy<Value = Duration> {
     prop_oneof![
         Just(Duration::ZERO),
@@ -203,13 +206,14 @@ proptest! {
             now = now.after(Duration::from_millis(millis));
             let interval = pace.interval();
             if pace.take(now, &mut dice) {
-                prop_assert!(pace.next_slot() > now, "two slots at once");
+                prop_assert!(pace.next_slot() > Moment::since_start(now.elapsed_since_start().saturating_sub(LATE)), "more is made up for than a busy machine is late by");
                 taken.push((now, pace.interval()));
             }
             prop_assert!(pace.interval() <= interval, "slower without news");
         }
-        // A slot that is taken late does not move the next one, but no more than that one is made up for.
-        for three in taken.windows(3) {
+        // A slot that is taken late does not move the next one, but no more than that one is made up for, or as many as fall
+        // into what a busy machine is late by.
+        for three in taken.windows(3).filter(|three| three[0].1 >= LATE * 2) {
             prop_assert!(three[0].0.until(three[2].0) >= three[2].1 / 2, "{three:?}");
         }
     }

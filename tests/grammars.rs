@@ -1,9 +1,10 @@
 //! Every grammar against input nobody meant: mutations of real values, words of its own alphabet, plain bytes.
 //!
-//! 100,000 inputs each in an optimised build, fewer in a debug build. Ten million:
+//! 100,000 inputs each in an optimised build, as `tests/run fuzz` makes one, fewer in a debug build. Ten million, a quarter
+//! of an hour on two cores:
 //!
 //! ```text
-//! FORBEAR_FUZZ_INPUTS=10000000 cargo test --release --test grammars
+//! FORBEAR_FUZZ_INPUTS=10000000 cargo test -p forbear --release --test grammars
 //! ```
 //!
 //! The seeds are the files of `tests/data/corpus`; what was once found to fail is kept beside this file and tried first.

@@ -274,8 +274,8 @@ fn jitter_on(
     if standing.gated && !stated.is_zero() {
         return Duration::ZERO;
     }
-    // Only as much as the deadline leaves.
-    let room = now.after(floor).until(standing.deadline).saturating_sub(Duration::from_nanos(1));
+    // Half of what the deadline leaves: the other half is for the answer, without which the request would be spent in vain.
+    let room = now.after(floor).until(standing.deadline) / 2;
     dice.within(room.min(match policy.manners.jitter_on_header {
         HeaderJitter::Curve => backoff::bound(policy, standing.attempts),
         HeaderJitter::Second => Duration::from_secs(1),

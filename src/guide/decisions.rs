@@ -46,7 +46,7 @@
 //!
 //! * **A stated wait is a floor.** Nobody retries earlier than told (RFC 9110, section 10.2.3). Behind a gate the pacing of
 //!   the pool is the jitter; without one a uniform draw up to the curve's bound is added, never subtracted, and never more
-//!   than the deadline leaves.
+//!   than half of what the deadline leaves: the rest is for the answer.
 //! * **No stated wait: full jitter**, uniform in (0, min(cap, base·factor^(n−1))]
 //!   (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
 //! * **Unreadable is not "now".** A wait that cannot be read is as if it were not there: the curve decides, and

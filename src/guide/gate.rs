@@ -197,8 +197,8 @@
 //! requests, which are there for those that meet by chance.
 //!
 //! What this cannot do: a bucket that holds a single request has no room for chance. Ten processes that do not hear of each
-//! other meet at most every third of its slots where refusals are counted, as radio stations on one channel do. The table
-//! of [storms](crate::guide::storm) shows it; a shared gate has no such limit.
+//! other use little more than a third of its slots where refusals are counted, as radio stations on one channel do. The
+//! tables of [storms](crate::guide::storm) show it; a shared gate has no such limit.
 //!
 //! ```
 //! use forbear::{Forbear, Gate};

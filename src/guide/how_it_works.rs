@@ -86,7 +86,7 @@
 //! |---|---|---|
 //! | `gate` | local | one caller's throttle is news for every caller of the pool |
 //! | `sink` | none | without one nothing is built and nothing is paid |
-//! | `observe_only` | off | |
+//! | `observe_only` | off | who only wants to look first says so |
 //! | `replicas` | unknown | only where no shared gate knows it |
 //! | `shadow_pacer` | off | a process sees only its share of the demand |
 //! | `client_attempts` | off | the HTTP client's span below an attempt is the CLIENT one |

@@ -118,17 +118,17 @@
 //! $ forbear suggest --provider groq --deadline 15s
 //! groq: window 60 s, deadline 15 s, waits are stated
 //!
-//!   base        1 s     a fifteenth of the deadline; as jitter on top of a stated wait, too
+//!   base        1.9 s   an eighth of the deadline: the jitter on top of a stated wait
 //!   factor      2       the usual doubling
-//!   cap         1.9 s   an eighth of the deadline
-//!   attempts    26      their waits add up to 25.8 s on average, half as much again as the deadline: it ends the
-//!                       call, not the count
+//!   cap         3.8 s   a quarter of the deadline
+//!   attempts    14      their waits add up to 25.05 s on average, half as much again as the deadline: it ends
+//!                       the call, not the count
 //!   header_cap  5 min   the longest stated wait that is waited for; one past the deadline ends the call at once
-//!   coverage    24 %    where an answer states no wait: the chance that an attempt comes after the window's
+//!   coverage    23 %    where an answer states no wait: the chance that an attempt comes after the window's
 //!                       reset and before the deadline; 0 % where the window has just begun
-//!   wasted      13.6    requests of a throttled call are refused before that, the first one included
+//!   wasted      7.7     requests of a throttled call are refused before that, the first one included
 //!
-//!   Policy::background(Duration::from_secs(15)).base(Duration::from_secs(1)).cap(Duration::from_millis(1900)).attempts(26)
+//!   Policy::background(Duration::from_secs(15)).base(Duration::from_millis(1900)).cap(Duration::from_millis(3800)).attempts(14)
 //! ```
 //!
 //! In code the same numbers come from the window and the deadline, and stay right when one of them changes:
@@ -157,7 +157,7 @@
 //!                    success  requests a call  throttled  wait p95  gave up
 //! today              67 %     2.67             900        0 s       150 attempts_exhausted
 //! suggested numbers  100 %    3.71             1220       59.4 s    none
-//! shared gate        100 %    1.39             175        67.2 s    none
+//! shared gate        100 %    1.39             175        62.9 s    none
 //! twice the quota    100 %    1.00             0          0 s       none
 //!
 //! today:             base 1 s, cap 2 min, attempts 6

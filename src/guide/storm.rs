@@ -5,8 +5,9 @@
 //! model of a provider's limits, four times with other seeds:
 //!
 //! ```sh
-//! cargo run --release -p forbear-bench --bin storm          # the tables below
-//! cargo run --release -p forbear-bench --bin storm -- --plot reopening.svg
+//! cargo run --release -p forbear-bench --bin storm > src/guide/storm.md      # the tables below; some minutes
+//! cargo run --release -p forbear-bench --bin storm -- --ours --section 3     # a part of it, in seconds
+//! cargo run --release -p forbear-bench --bin storm -- --plot src/guide/reopening.svg
 //! ```
 //!
 //! # What comes after a reopening
@@ -32,5 +33,23 @@
 //!   serve everybody.
 //!
 //! With ten processes each has its own gate, knows only that there are ten, and gets a random tenth of the callers.
+//!
+//! # What is missed, and why
+//!
+//! * **A sliding window that counts refusals, without headers.** Before the gate knows the window it asks a few times too
+//!   early, and each refused request takes a place of the next minute. There are exactly five times as many callers as
+//!   places in a minute, so the last few wait for a sixth.
+//! * **Ten processes and a hundred callers.** A share is two requests a minute, and callers fall on processes by chance:
+//!   one has five, another fifteen. Those with more have to find out that the others are done, and answers that take half a
+//!   minute tell it late.
+//! * **Ten processes at a bucket that holds one request, or three.** Requests that meet are refused, and nobody knows when
+//!   the others send. Where refusals count, too, each puts the next slot off: who cannot hear the others on one channel
+//!   uses at most 1/e of it, as in slotted ALOHA (Roberts, 1975).
+//! * **Ten processes at a sliding window that counts refusals, with long answers.** To ask for what others left costs a
+//!   place where nothing was left.
+//! * **Cold start.** It is paced evenly until an answer shows that the limit is a window: never without headers, and half a
+//!   minute late where answers take that long. What it saves is the refusals.
+//!
+//! A [shared gate](crate::guide::gate#replicas) has none of the troubles of ten processes.
 //!
 #![doc = include_str!("storm.md")]

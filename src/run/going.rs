@@ -219,9 +219,7 @@ impl<'a> Going<'a> {
         permit.give_back();
         std::mem::forget(self.permit.take());
     }
-}
 
-impl Going<'_> {
     /// Gives back a permit the gate was asked for.
     #[cold]
     fn permit_succeeded(&mut self) {

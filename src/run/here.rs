@@ -131,8 +131,10 @@ mod tests {
         request_sent();
         assert_eq!(leave(inner), 2);
         assert!(is_inside(a) && !is_inside(b));
+        assert_eq!(leave(enter(b)), 0, "what the outer one sent is not the inner one's");
         request_sent();
         assert_eq!(leave(outer), 2);
         assert!(!is_inside(a) && depth() == 0);
+        assert_eq!(leave(enter(a)), 0, "and is not told twice");
     }
 }

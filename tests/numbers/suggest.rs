@@ -23,6 +23,8 @@ fn no_retry_is_said_where_it_is_the_honest_answer() {
     assert_eq!(status, Some(0), "an answer, not an error");
     assert!(text.contains("do not retry: a window of 60 s resets within 15 s for at most 25 %"), "{text}");
     assert!(text.ends_with("  Policy::background(Duration::from_secs(15)).attempts(1)\n"), "{text}");
+    let (text, _) = printed("suggest --window 60s --deadline 15s --best-effort");
+    assert!(text.contains("base        5 s     a third of the deadline: few retries, far apart"), "{text}");
     let object = object("suggest --window 60s --deadline 15s --json");
     assert_eq!(
         (&object["retries"], &object["attempts"], &object["best_coverage"]),
@@ -37,7 +39,7 @@ fn a_provider_brings_its_window_and_whether_it_states_waits() {
     assert_eq!(object("suggest --provider openai --deadline 15s --json")["retries"], true);
     assert_eq!(object("suggest --provider xai --deadline 15s --json")["retries"], false, "it states no waits");
     let told = object("suggest --window 60s --states-delay --deadline 15s --json");
-    assert_eq!(told["base_s"], 0.5);
+    assert_eq!(told["base_s"], 1.9);
 }
 
 #[test]

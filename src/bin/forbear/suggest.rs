@@ -41,6 +41,10 @@ pub(crate) struct Suggest {
     #[arg(long, conflicts_with = "provider")]
     states_delay: bool,
 
+    /// Suggest a few retries also where most of them must fail and the answer is otherwise not to retry.
+    #[arg(long)]
+    best_effort: bool,
+
     /// Print one JSON object; times are seconds, shares 0 to 1.
     #[arg(long)]
     json: bool,
@@ -68,7 +72,8 @@ impl Suggest {
         let table = self.provider.as_deref().map(table).transpose()?;
         let window = window_or(self.window, table.as_ref())?;
         let states_delay = table.map_or(self.states_delay, |table| table.states_delay.is_some());
-        let suggestion = Policy::for_window(window).states_delay(states_delay).suggest(self.deadline);
+        let for_window = Policy::for_window(window).states_delay(states_delay).best_effort(self.best_effort);
+        let suggestion = for_window.suggest(self.deadline);
         suggestion.map_err(|refused| by_option(&refused))
     }
 }

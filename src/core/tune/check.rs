@@ -85,7 +85,7 @@ impl RetryLayer {
             most_requests: self.requests(),
             longest_call: self.longest_call(),
             together: together(self),
-            suggestion: Suggestion::of(window, deadline, false),
+            suggestion: Suggestion::of(window, deadline, false, false),
             findings: Vec::new(),
         };
         check.findings = findings(self, &check);

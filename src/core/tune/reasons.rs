@@ -38,28 +38,38 @@ impl Suggestion {
         reasons
     }
 
+    /// Whether most retries are known to fail, and are made all the same.
+    fn is_best_effort(&self) -> bool {
+        !self.states_delay && self.deadline * 4 <= self.window
+    }
+
     /// Why the base is what it is: a tenth of the window, or bounded by the deadline.
     fn why_base(&self) -> &'static str {
-        let tenth = self.window / 10 <= self.deadline / if self.states_delay { 30 } else { 15 };
-        match (tenth, self.states_delay) {
+        if self.is_best_effort() {
+            return "a third of the deadline: few retries, far apart, since most are refused";
+        }
+        let (of_window, of_deadline) = if self.states_delay { (1, 8) } else { (10, 15) };
+        match (self.window / of_window <= self.deadline / of_deadline, self.states_delay) {
             (true, false) => "a tenth of the window",
-            (true, true) => "a tenth of the window; the jitter on top of a stated wait, too",
+            (true, true) => "the window: the jitter on top of a stated wait",
             (false, false) => "a fifteenth of the deadline: a tenth of the window would be too long for it",
-            (false, true) => "a thirtieth of the deadline: the jitter on top of a stated wait",
+            (false, true) => "an eighth of the deadline: the jitter on top of a stated wait",
         }
     }
 
     /// Why the cap is what it is.
     fn why_cap(&self) -> &'static str {
-        let share = self.deadline / if self.states_delay { 16 } else { 8 };
-        match (self.cap == self.base, share < self.window, self.states_delay) {
+        let (share, most) =
+            if self.states_delay { (self.deadline / 4, self.window * 2) } else { (self.deadline / 8, self.window) };
+        match (self.cap == self.base, share < most, self.states_delay) {
             (true, _, _) => "the base: there is no room for longer waits",
             (false, true, false) => "an eighth of the deadline",
-            (false, true, true) => "a sixteenth of the deadline",
-            (false, false, _) if self.cap > self.window => {
+            (false, true, true) => "a quarter of the deadline",
+            (false, false, _) if self.deadline / 40 > most => {
                 "more than a window, so that the attempts last for the deadline"
             }
-            (false, false, _) => "the window",
+            (false, false, false) => "the window",
+            (false, false, true) => "two windows",
         }
     }
 
@@ -71,7 +81,8 @@ impl Suggestion {
             return format!(
                 "do not retry: a window of {window} resets within {deadline} for at most {percent:.0} % of the throttled \
                  calls, and every retry of the others would be refused. Allow a longer deadline, hand the work to a queue, or \
-                 retry only where the provider states a wait that fits"
+                 retry only where the provider states a wait that fits. If these {percent:.0} % are worth their requests, ask for \
+                 best effort"
             );
         }
         if self.attempts == 100 {

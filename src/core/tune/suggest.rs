@@ -34,12 +34,13 @@ const MOST_ATTEMPTS: u32 = 100;
 pub struct ForWindow {
     window: Duration,
     states_delay: bool,
+    best_effort: bool,
 }
 
 impl ForWindow {
     /// For a window of this length.
     pub(super) const fn of(window: Duration) -> Self {
-        Self { window, states_delay: false }
+        Self { window, states_delay: false, best_effort: false }
     }
 
     /// Whether the provider normally states how long to wait, as [`Table::states_delay`](crate::core::rule::Table) knows;
@@ -47,6 +48,23 @@ impl ForWindow {
     /// worth one.
     pub const fn states_delay(mut self, states_delay: bool) -> Self {
         self.states_delay = states_delay;
+        self
+    }
+
+    /// Whether calls are worth a retry of which most must fail: false unless set. Then a few retries, far apart, are suggested
+    /// where the answer is otherwise not to retry.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use forbear::Policy;
+    /// let (minute, deadline) = (Duration::from_secs(60), Duration::from_secs(15));
+    /// let all_the_same = Policy::for_window(minute).best_effort(true).suggest(deadline)?;
+    /// assert!(all_the_same.retries() && all_the_same.reach.requests < 4.0);
+    /// assert!(all_the_same.reach.coverage < 0.25, "of the throttled calls");
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
+    pub const fn best_effort(mut self, best_effort: bool) -> Self {
+        self.best_effort = best_effort;
         self
     }
 
@@ -67,7 +85,7 @@ impl ForWindow {
         const WEEK: Duration = Duration::from_secs(604_800);
         within("window", self.window, SHORTEST_WINDOW..=LONGEST_WINDOW, "10ms to 24h")?;
         within("deadline", deadline, Duration::from_millis(1)..=WEEK, "1ms to 7 days")?;
-        Ok(Suggestion::of(self.window, deadline, self.states_delay))
+        Ok(Suggestion::of(self.window, deadline, self.states_delay, self.best_effort))
     }
 }
 
@@ -75,15 +93,16 @@ impl ForWindow {
 ///
 /// | number | how |
 /// |---|---|
-/// | base | a tenth of the window, but a fifteenth of the deadline at most; a thirtieth where waits are stated |
+/// | base | a tenth of the window, but a fifteenth of the deadline at most; where waits are stated an eighth of the deadline, but the window at most |
 /// | factor | 2 |
-/// | cap | an eighth of the deadline, a sixteenth where waits are stated, between base and window; with very long deadlines a fortieth of them, up to ten windows |
+/// | cap | an eighth of the deadline, a quarter where waits are stated, between base and window, or two windows where waits are stated; with very long deadlines a fortieth of them, up to ten windows |
 /// | attempts | as many as it takes for the waits of full jitter (without a cap base·(2ⁿ−1)/2 after n of them) to add up to one and a half deadlines on average, so that the deadline ends a call and not the count, even where the dice fall short; at most 100 |
-/// | retry at all | not where the deadline is a quarter of the window or less and no wait is stated: three calls in four could not be saved, and all their requests were wasted |
+/// | retry at all | not where the deadline is a quarter of the window or less and no wait is stated: three calls in four could not be saved, and all their requests were wasted. With [`ForWindow::best_effort`] a few, base and cap a third of the deadline |
 /// | header cap | 5 min, or the window if that is longer |
 ///
-/// Where waits are stated the curve is the jitter on top of them, and half as long: more would push retries past the
-/// deadline that could have been made in time.
+/// Where waits are stated the curve is the jitter on top of them. It decides how many of those who were told the same moment
+/// come at it, find too little, and come again; and it costs no success, since it takes half of what the deadline leaves
+/// at most. So it is longer than a curve that has to find the reset by itself.
 ///
 /// The constants were chosen by simulation on one set of random cases and measured on another; `cargo run --release -p
 /// forbear-bench --bin numbers` repeats that.
@@ -112,14 +131,18 @@ pub struct Suggestion {
 
 impl Suggestion {
     /// The numbers themselves; window and deadline are in range.
-    pub(super) fn of(window: Duration, deadline: Duration, states_delay: bool) -> Self {
+    pub(super) fn of(window: Duration, deadline: Duration, states_delay: bool, best_effort: bool) -> Self {
         const HOUR: Duration = Duration::from_secs(3_600);
-        let longest_base = deadline / if states_delay { 30 } else { 15 };
-        let longest_cap = deadline / if states_delay { 16 } else { 8 };
-        let base = rounded((window / 10).min(longest_base)).clamp(Duration::from_millis(1), HOUR);
-        let cap = rounded(longest_cap.min(window).max((deadline / 40).min(window * 10))).max(base);
         let hopeless = !states_delay && deadline * 4 <= window;
-        let attempts = if hopeless { 1 } else { attempts_to_fill(deadline + deadline / 2, base, cap) };
+        let (base, cap) = match (hopeless, states_delay) {
+            (true, _) => (deadline / 3, deadline / 3),
+            (false, false) => ((window / 10).min(deadline / 15), (deadline / 8).min(window)),
+            (false, true) => (window.min(deadline / 8), (deadline / 4).min(window * 2)),
+        };
+        let base = rounded(base).clamp(Duration::from_millis(1), HOUR);
+        let cap = rounded(cap.max((deadline / 40).min(window * 10))).max(base);
+        let attempts = attempts_to_fill(deadline + deadline / 2, base, cap);
+        let attempts = if hopeless && !best_effort { 1 } else { attempts };
         let header_cap = Duration::from_secs(300).max(window);
         let mut layer = RetryLayer::new(base, attempts);
         layer.cap = cap;
@@ -195,7 +218,10 @@ mod tests {
         assert!(!suggested(MINUTE, 15 * SECOND, false).retries());
         assert!(suggested(MINUTE, 16 * SECOND, false).retries());
         let told = suggested(MINUTE, 15 * SECOND, true);
-        assert!(told.retries() && told.base == SECOND / 2, "{told:?}");
+        assert!(
+            told.retries() && (told.base, told.cap) == (1_900 * SECOND / 1_000, 3_800 * SECOND / 1_000),
+            "{told:?}"
+        );
         assert_eq!(told.best_coverage(), 0.25);
     }
 

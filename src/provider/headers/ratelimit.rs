@@ -39,7 +39,7 @@ pub fn ratelimit(map: &HeaderMap, only: Option<&str>) -> Listed {
     if let Some(field) = joined(map, "ratelimit") {
         if let Some(items) = list(&field) {
             for item in items.iter() {
-                let policy = policies.iter().find(|policy| policy.name == item.name);
+                let policy = policies.iter().find(|policy| policy.name == item.name && policy.name != Name::Other);
                 listed.push(ListedQuota {
                     remaining: item.r,
                     reset: item.t.map(|seconds| When::after(Duration::from_secs(seconds))),

@@ -22,6 +22,8 @@ pub(super) struct LimitReader {
     per: Option<Option<u64>>,
     /// Whether the unit last heard is followed by "per" at all.
     chain: bool,
+    /// Whether the sentence is advice: "please reduce the number of concurrent requests".
+    advice: bool,
     /// What announced a unit ("too many", "number of"), and up to which word.
     announced: Option<(Term, u32)>,
     last: Term,
@@ -40,6 +42,7 @@ impl LimitReader {
             self.window = None;
             self.chain = false;
             self.announced = None;
+            self.advice = false;
         }
         if matches!(term, Term::Other | Term::Lead(_)) && self.per.is_none() {
             self.side = None;
@@ -54,6 +57,10 @@ impl LimitReader {
     }
 
     fn claim(&mut self, unit: Unit, span: Span) {
+        // Advice says what to do, not which limit was hit, unless it names a window.
+        if self.advice && span == Span::Unsaid {
+            return;
+        }
         self.claims = self.claims.and(Claims::of(unit, span));
     }
 
@@ -99,6 +106,7 @@ impl LimitReader {
                 }
             }
             Term::LongWindow => self.unit = None,
+            Term::Reduce => self.advice = true,
             Term::Both(..) | Term::Number | Term::Rate | Term::Requested | Term::Lead(_) | Term::Other => {}
         }
         if per.is_some() && self.last == Term::Per && matches!(term, Term::Other | Term::Lead(_)) {
@@ -354,6 +362,8 @@ mod tests {
             "Too Many Requests",
             "Rate limit exceeded",
             "Quota exceeded",
+            "Please reduce the number of concurrent requests.",
+            "Reduce the number of tokens or send fewer concurrent requests.",
             "See https://example.com/requests-per-day for more",
             "This request would exceed your account's rate limit.",
             "请求过于频繁，请稍后再试",

@@ -38,6 +38,8 @@ pub(super) enum Term {
     TooMany,
     NumberOf,
     Concurrent,
+    /// "Reduce": what follows in the sentence is advice.
+    Reduce,
     /// "And": two units or two sides share what follows.
     And,
     Number,
@@ -84,6 +86,7 @@ const WORDS: &[(&[&str], Term)] = &[
     (&["many"], Term::TooMany),
     (&["number"], Term::NumberOf),
     (&["concurrent", "concurrency", "simultaneous"], Term::Concurrent),
+    (&["reduce", "reducing", "lower", "decrease", "fewer"], Term::Reduce),
     (&["and"], Term::And),
     (&["try"], Term::Lead(Lead::Try)),
     (&["again"], Term::Lead(Lead::Again)),

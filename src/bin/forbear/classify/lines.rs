@@ -13,6 +13,8 @@ use crate::known::table;
 
 /// Reads one line at `now`, unless it says when. `Err` holds the line that tells what is wrong with it.
 pub(super) fn answer(line: &[u8], now: WallTime) -> Result<String, String> {
+    // Some editors begin a file with a byte-order mark.
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let fields: Fields = serde_json::from_slice(line)
         .or_else(|_| serde_json::from_slice(&without_lone_surrogates(line)))
         .map_err(|error| object::of_error(&Value::Null, &format!("not a JSON object: {error}")))?;
@@ -157,6 +159,12 @@ mod tests {
             said(r#"{"id":"a","provider":"generic","status":429,"headers":{"Retry-After":["5","7"]},"body":null}"#),
             r#"{"id":"a","limit_class":"unknown","token_kind":null,"retryable":true,"delay_s":7.0,"delay_from":"retry-after","scope":null}"#,
         );
+    }
+
+    #[test]
+    fn marks_and_line_ends_of_other_systems_are_no_part_of_a_line() {
+        let line = "\u{feff}{\"id\":1,\"provider\":\"generic\",\"status\":503}\r";
+        assert!(said(line).contains(r#""limit_class":"overload""#), "{}", said(line));
     }
 
     #[test]

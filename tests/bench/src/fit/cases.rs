@@ -57,22 +57,23 @@ impl Case {
         }
     }
 
-    /// `windows` windows of the case under these numbers, after two that are not measured. Each call is on its own: no gate
-    /// makes up for poor numbers.
+    /// `windows` windows of the case under these numbers, and what comes after until the last call has ended. Each call is on
+    /// its own: no gate makes up for poor numbers. There is no warm-up: calls that are not measured would take from those
+    /// that are, and most from policies that let the oldest succeed.
     #[must_use]
     pub fn scenario(&self, policy: PolicySettings, windows: f64, seed: u64) -> Scenario {
         let mut scenario = Scenario::default();
         let window = self.window.as_secs_f64();
         scenario.seed = Some(seed);
-        scenario.warmup_s = Some(2.0 * window);
         scenario.measured_s = Some(windows * window);
         scenario.provider.requests_per_minute = Some(self.quota.into());
         scenario.provider.window_s = Some(window);
         scenario.provider.algorithm = Some(self.algorithm);
         scenario.provider.retry_after =
             Some(if self.states_delay { StatedWait::WholeSeconds } else { StatedWait::None });
-        // Short beside every deadline: what an answer takes is not what is compared.
-        scenario.provider.service_s = Some(Time::Between(0.1, 0.3));
+        // Less than a hundredth of the shortest deadline: what an answer takes, and what is lost where the deadline cuts one,
+        // is not what is compared.
+        scenario.provider.service_s = Some(Time::Between(0.02, 0.05));
         scenario.callers.arrivals = Some(self.arrivals);
         scenario.callers.deadline_s = Some(Deadline::Seconds(self.deadline.as_secs_f64()));
         scenario.policy = policy;

@@ -25,6 +25,8 @@ pub struct Compared {
     pub requests_of_best: f64,
     /// Whether a retry was suggested.
     pub retries: bool,
+    /// The ratio if retries are made all the same, where they were not suggested.
+    pub best_effort: f64,
 }
 
 /// Which runs choose the best policy.
@@ -34,8 +36,8 @@ const COMPARING: u64 = 3;
 const RUNS: usize = 20;
 /// … as bring so many calls: two standard errors of a share of successes are then at most 1.3 points.
 const ENOUGH: u64 = 6_000;
-/// How many windows each run has: what a comparison to a percent needs.
-pub const WINDOWS: f64 = 40.0;
+/// How many calls each run is to have, in ten windows at least and eighty at most.
+pub const CALLS: f64 = 2_000.0;
 
 /// Successes and requests over some runs.
 #[derive(Clone, Copy, Default)]
@@ -46,13 +48,14 @@ struct Sum {
     exhausted: u64,
 }
 
-/// Makes a random case and compares on it, in runs of `windows` windows.
+/// Makes a random case and compares on it, in runs of some `calls` calls.
 ///
 /// # Errors
 /// A number is outside its range, which would be a mistake of this file.
-pub fn compare(shape: Shape, windows: f64, dice: &mut SeededDice) -> Result<Compared, InvalidSetting> {
+pub fn compare(shape: Shape, calls: f64, dice: &mut SeededDice) -> Result<Compared, InvalidSetting> {
     let case = Case::random(shape, dice);
     let runs = dice.roll() >> 32 << 8;
+    let windows = (calls / (case.load * f64::from(case.quota))).clamp(10.0, 80.0);
     let add = |sum: Sum, policy: PolicySettings, seed: u64| {
         let scenario = case.scenario(policy, windows, runs + seed);
         let outcome = Simulation::of(&scenario).unjudged().run()?.outcome;
@@ -91,9 +94,17 @@ pub fn compare(shape: Shape, windows: f64, dice: &mut SeededDice) -> Result<Comp
     let best = best.map_or(Ok(Sum::default()), |(_, policy)| over(policy))?;
     let suggestion = Policy::for_window(case.window).states_delay(case.states_delay).suggest(case.deadline)?;
     let ours = over(settings(suggestion.base, suggestion.cap, suggestion.attempts))?;
+    let all_the_same = if suggestion.retries() {
+        ours
+    } else {
+        let suggestion = Policy::for_window(case.window).best_effort(true).suggest(case.deadline)?;
+        over(settings(suggestion.base, suggestion.cap, suggestion.attempts))?
+    };
+    let ratio = |sum: Sum| if best.succeeded == 0 { 1.0 } else { sum.succeeded as f64 / best.succeeded as f64 };
     let per_call = |sum: Sum| sum.requests as f64 / sum.calls.max(1) as f64;
     Ok(Compared {
-        ratio: if best.succeeded == 0 { 1.0 } else { ours.succeeded as f64 / best.succeeded as f64 },
+        ratio: ratio(ours),
+        best_effort: ratio(all_the_same),
         requests: per_call(ours),
         requests_of_best: per_call(best),
         retries: suggestion.retries(),

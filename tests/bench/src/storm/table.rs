@@ -2,12 +2,41 @@
 
 use std::fmt::{self, Display};
 
+use super::cell::Cell;
 use super::runs::{Row, Summary, Target, Who};
 
-/// The table, and the counts below it.
+/// One of the four tables.
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::exhaustive_structs, reason = "a section is these two")]
+pub struct Section {
+    /// Processes that know nothing of each other.
+    pub processes: u32,
+    /// Whether answers tell of the quota.
+    pub headers: bool,
+}
+
+impl Section {
+    /// All of them, in their order.
+    pub const ALL: [Self; 4] = [
+        Self { processes: 1, headers: true },
+        Self { processes: 1, headers: false },
+        Self { processes: 10, headers: true },
+        Self { processes: 10, headers: false },
+    ];
+
+    /// Whether the storm stands in this one.
+    #[must_use]
+    pub const fn holds(&self, cell: &Cell) -> bool {
+        self.processes == cell.processes && self.headers == cell.headers
+    }
+}
+
+/// A table, and the counts below it.
 #[derive(Debug)]
 #[allow(clippy::exhaustive_structs, reason = "a table is its rows and columns")]
 pub struct Table<'a> {
+    /// Which of the four it is.
+    pub section: Section,
     /// The storms.
     pub rows: &'a [Row],
     /// The columns.
@@ -29,11 +58,11 @@ pub struct Hits {
 }
 
 impl Table<'_> {
-    /// How many cells of those that `of` picks reach their target.
+    /// How many cells reach their target.
     #[must_use]
-    pub fn hits(&self, who: usize, of: impl Fn(&Row) -> bool) -> Hits {
+    pub fn hits(&self, who: usize) -> Hits {
         let mut hits = Hits::default();
-        for row in self.rows.iter().filter(|row| of(row)) {
+        for row in self.rows {
             let Some(target) = Target::of(&row.cell) else { continue };
             let (requests, drain) = target.reached(&row.summary(who));
             hits.cells += 1;
@@ -43,13 +72,15 @@ impl Table<'_> {
         }
         hits
     }
+}
 
-    fn section(&self, f: &mut fmt::Formatter<'_>, processes: u32, headers: bool) -> fmt::Result {
-        let of = |row: &Row| row.cell.processes == processes && row.cell.headers == headers;
+impl Display for Table<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Section { processes, headers } = self.section;
         let plural = if processes == 1 { "One process" } else { "Ten processes" };
         let told = if headers { "with headers" } else { "without headers" };
         writeln!(f, "## {plural}, {told}\n")?;
-        if let Some(target) = self.rows.iter().find(|row| of(row)).and_then(|row| Target::of(&row.cell)) {
+        if let Some(target) = self.rows.first().and_then(|row| Target::of(&row.cell)) {
             let Target { above_floor, drain } = target;
             writeln!(f, "Target: at most floor + {above_floor} requests for each call, and {drain:.2} × the ideal.\n")?;
         }
@@ -58,7 +89,7 @@ impl Table<'_> {
         write!(f, "\n|--:|---|---|--:|--:|--:|")?;
         self.who.iter().try_for_each(|_| write!(f, "---|"))?;
         writeln!(f)?;
-        for row in self.rows.iter().filter(|row| of(row)) {
+        for row in self.rows {
             let cell = &row.cell;
             let refusals = if cell.refusals_count { "counted" } else { "free" };
             let (floor, ideal) = (row.summary(0).floor, row.ideal_s());
@@ -72,7 +103,7 @@ impl Table<'_> {
         }
         writeln!(f)?;
         for (place, who) in self.who.iter().enumerate() {
-            let hits = self.hits(place, of);
+            let hits = self.hits(place);
             if hits.cells > 0 {
                 let Hits { cells, both, requests, drain } = hits;
                 let name = who.as_str();
@@ -83,15 +114,6 @@ impl Table<'_> {
             }
         }
         writeln!(f)
-    }
-}
-
-impl Display for Table<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.section(f, 1, true)?;
-        self.section(f, 1, false)?;
-        self.section(f, 10, true)?;
-        self.section(f, 10, false)
     }
 }
 
