@@ -1,4 +1,5 @@
 //! The example of routes and inhibitions, by Alertmanager's own tool and in a running Alertmanager.
+#![allow(clippy::disallowed_methods, reason = "nobody's runtime waits for these servers")]
 
 use std::fs;
 use std::io::{Read, Write};

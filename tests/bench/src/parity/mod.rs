@@ -120,3 +120,25 @@ fn take_in(text: &str, folder: &Path) {
     fs::write(&file, text).expect("written");
     run(tool("promtool").args(["tsdb", "create-blocks-from", "openmetrics"]).arg(&file).arg(folder.join("tsdb")));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More of them: `cargo run --release -p forbear-bench --bin parity`.
+    #[test]
+    fn the_rules_say_what_the_process_says_at_every_scrape_interval() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let rules = ["evidence.yml", "verdict.yml"].map(|name| root.join("dashboards/rules").join(name));
+        let rules: Vec<_> = rules.iter().map(|path| path.as_path()).collect();
+        for every in [15, 30, 60].map(Duration::from_secs) {
+            let found = compare(1_001, 8, every, &rules, &std::env::temp_dir());
+            let causes: std::collections::BTreeSet<_> =
+                found.iter().map(|compared| compared.case.verdict.cause.as_str()).collect();
+            assert!(causes.len() > 3, "{causes:?}");
+            for compared in found {
+                assert!(compared.agrees(), "{every:?}: {:?} and {:?}", compared.case.verdict.cause, compared.said);
+            }
+        }
+    }
+}
