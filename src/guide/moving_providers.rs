@@ -106,7 +106,8 @@
 //!
 //!   attempts    1       do not retry: a window of 60 s resets within 15 s for at most 25 % of the throttled
 //!                       calls, and every retry of the others would be refused. Allow a longer deadline, hand the
-//!                       work to a queue, or retry only where the provider states a wait that fits
+//!                       work to a queue, or retry only where the provider states a wait that fits. If these 25 %
+//!                       are worth their requests, ask for best effort
 //!
 //!   Policy::background(Duration::from_secs(15)).attempts(1)
 //! ```
