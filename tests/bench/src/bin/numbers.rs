@@ -102,14 +102,12 @@ fn successes(name: &str, shape: Shape, cases: Range<u64>, seed: u64) -> Result<b
         mean(|case| case.requests),
         mean(|case| case.requests_of_best),
     );
-    let groups: [(&str, bool, fn(&suggested::Compared) -> f64); 3] = [
-        ("with a retry", true, |case| case.ratio),
-        ("without", false, |case| case.ratio),
-        ("best effort there", false, |case| case.best_effort),
-    ];
-    for (what, retries, ratio) in groups {
-        let of = Sorted::of(compared.iter().filter(|case| case.retries == retries).map(ratio));
-        let count = compared.iter().filter(|case| case.retries == retries).count();
+    for (what, retries, best_effort) in
+        [("with a retry", true, false), ("without", false, false), ("best effort there", false, true)]
+    {
+        let group = || compared.iter().filter(|case| case.retries == retries);
+        let of = Sorted::of(group().map(|case| if best_effort { case.best_effort } else { case.ratio }));
+        let count = group().count();
         if count > 0 {
             println!(
                 "  {what:<18} {count:>4} cases, median {:.4}, least {:.4}, {:.1} % reach {TARGET}",

@@ -15,12 +15,15 @@ const HOUR_AND_STEP: u64 = 3_600 + 60;
 /// Groups whose series others look back at, over an hour.
 const LOOKED_BACK_AT: [&str; 2] = ["forbear-steps", "forbear-burn"];
 
+/// By the names of the rules: each series with its samples, a second since 1970 and a value.
+type Recorded = BTreeMap<String, Vec<(Labels, Vec<(f64, f64)>)>>;
+
 /// What the verdict's series says of every pool at this second since 1970.
 pub(super) fn verdicts(folder: &Path, files: &[&Path], at: u64) -> Vec<(String, (String, String))> {
     let rules = read(files);
     for layer in layers(rules) {
         let prometheus = Server::prometheus(folder, "[]");
-        let mut series: BTreeMap<String, Vec<(Labels, Vec<(f64, f64)>)>> = BTreeMap::new();
+        let mut series = Recorded::new();
         for rule in &layer {
             let found = if LOOKED_BACK_AT.contains(&rule.group.as_str()) {
                 prometheus.query_range(&rule.expr, at - HOUR_AND_STEP, at, rule.every)
@@ -44,7 +47,7 @@ pub(super) fn verdicts(folder: &Path, files: &[&Path], at: u64) -> Vec<(String, 
     found.map(|(labels, _)| (of(&labels, "pool"), (of(&labels, "cause"), of(&labels, "certainty")))).collect()
 }
 
-fn open_metrics(series: &BTreeMap<String, Vec<(Labels, Vec<(f64, f64)>)>>) -> String {
+fn open_metrics(series: &Recorded) -> String {
     let mut text = String::new();
     for (name, series) in series {
         writeln!(text, "# TYPE {name} gauge").expect("a string takes everything");
