@@ -140,7 +140,7 @@ impl Suggestion {
             (false, true) => (window.min(deadline / 8), (deadline / 4).min(window * 2)),
         };
         let base = rounded(base).clamp(Duration::from_millis(1), HOUR);
-        let cap = rounded(cap.max((deadline / 40).min(window * 10))).max(base);
+        let cap = rounded(cap.max((deadline / 40).min(window * 10))).clamp(base, LONGEST_WINDOW);
         let attempts = attempts_to_fill(deadline + deadline / 2, base, cap);
         let attempts = if hopeless && !best_effort { 1 } else { attempts };
         let header_cap = Duration::from_secs(300).max(window);
