@@ -8,7 +8,7 @@
 //! | [`catalogue`], [`metric`], [`series`] | makes series of them: one table, and one place where an event becomes numbers |
 //! | [`totals`] | adds them up in memory |
 //! | [`recorder`] | keeps them, for tests |
-//! | [`names`], [`words`] | bounds the names an application makes up; spells the closed words |
+//! | [`names`], [`words`](mod@words) | bounds the names an application makes up; spells the closed words |
 //! | [`backfill`] | writes what was added up as OpenMetrics with its times |
 
 pub mod backfill;

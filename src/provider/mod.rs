@@ -173,7 +173,7 @@ providers! {
     generic,
     /// Any HTTP API that sends the IETF `RateLimit` fields.
     ///
-    /// Path: account, key, endpoint. As [`generic`], and a throttle without those fields counts as unreadable.
+    /// Path: account, key, endpoint. As [`generic`](fn@generic), and a throttle without those fields counts as unreadable.
     generic_ietf,
 }
 
