@@ -31,7 +31,7 @@ fn each_kind_of_call_gets_numbers_of_its_own() {
         {"deadline_s": 15, "policy": "chat"}, {"deadline_s": 120, "policy": {"attempts": 3}}]}}"#;
     let changed = Change::SuggestedNumbers.applied_to(&scenario(json)).expect("in range");
     let run = Simulation::of(&changed).plotted().observed(&mut |_| {}).expect("in range");
-    assert_eq!(change::numbers(&run.1), "base 1 s, cap 1.9 s, attempts 1; base 6 s, cap 15 s, attempts 26");
+    assert_eq!(change::numbers(&run.1), "base 5 s, cap 5 s, attempts 1; base 6 s, cap 15 s, attempts 26");
 }
 
 #[test]

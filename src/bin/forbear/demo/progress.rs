@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Write, stderr};
 use std::time::Duration;
 
 /// How often a line is printed where lines stay.
-const EVERY: Duration = Duration::from_secs(6);
+const EVERY: Duration = Duration::from_secs(3);
 
 /// Progress on standard error: on a terminal the last lines again and again, elsewhere a line now and then.
 pub(crate) struct Progress {
