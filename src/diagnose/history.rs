@@ -64,6 +64,7 @@ impl History {
     }
 
     /// Lets the window begin now, whatever was seen before; looks before it still count for the horizons that end in it.
+    #[cfg(any(test, feature = "simulate"))]
     pub(crate) fn begin(&mut self, now: Moment, counts: &Counts) {
         self.marks.clear();
         self.marks.push_back((now, counts.clone()));

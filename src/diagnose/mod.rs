@@ -72,14 +72,17 @@ mod window;
 pub use answer::UnreadableAnswer;
 pub use cause::{Cause, Certainty};
 pub(crate) use chronicle::Chronicle;
+#[cfg(feature = "simulate")]
 pub(crate) use counts::Counts;
 pub use evidence::{Blame, Evidence, Load};
+#[cfg(feature = "simulate")]
 pub(crate) use history::{History, Keeping};
 pub use objective::Objective;
 pub use prometheus::{Enquiry, Question};
 pub use promql::RuleBook;
 pub use recommend::{Recommendation, Retries, Rung};
 pub use settings::{KnownLimit, KnownPolicy, Settings};
+#[cfg(feature = "simulate")]
 pub(crate) use tally::Tally;
 pub use text::Scrapes;
 pub use verdict::{Diagnosis, Verdict, WhyNot};

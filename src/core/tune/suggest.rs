@@ -59,7 +59,7 @@ impl ForWindow {
     /// use forbear::Policy;
     /// let (minute, deadline) = (Duration::from_secs(60), Duration::from_secs(15));
     /// let all_the_same = Policy::for_window(minute).best_effort(true).suggest(deadline)?;
-    /// assert!(all_the_same.retries() && all_the_same.reach.requests < 4.0);
+    /// assert!(all_the_same.retries() && all_the_same.reach.requests < 7.0);
     /// assert!(all_the_same.reach.coverage < 0.25, "of the throttled calls");
     /// # Ok::<(), forbear::InvalidSetting>(())
     /// ```
