@@ -94,10 +94,9 @@
 //! assert_eq!((stated.delay.as_millis(), stated.place), (12_500, "body.error.back_in"));
 //!
 //! // A pool of it is a pool like any other.
-//! # fn main() -> Result<(), forbear::InvalidSetting> {
 //! let pool = forbear::Forbear::builder().build()?.pool(ACME, ["my-team", "acme-large"]).build()?;
 //! # let _ = pool;
-//! # Ok(()) }
+//! # Ok::<(), forbear::InvalidSetting>(())
 //! ```
 //!
 //! # The line
