@@ -34,7 +34,7 @@ use crate::core::setting::InvalidSetting;
 
 pub use check::Check;
 pub use finding::{Finding, FindingKind, Severity};
-pub use human::HumanDuration;
+pub use human::{HumanDuration, HumanPercent};
 pub use layer::{Jitter, RetryLayer, StatedWaits};
 pub use reach::Reach;
 pub use reasons::Reason;

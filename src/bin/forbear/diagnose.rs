@@ -4,7 +4,7 @@ mod access;
 mod ask;
 mod report;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use forbear::diagnose::{Diagnosis, Enquiry};
 use forbear::wall_now;
 
 use crate::duration;
+use crate::progress::Progress;
 use crate::simulate::start;
 use ask::Source;
 
@@ -101,15 +102,10 @@ impl Diagnose {
         )?;
         let mut enquiry = Enquiry::new(at, self.window, scrape, &self.selector);
         let questions = enquiry.questions();
-        let shown = io::stderr().is_terminal();
+        let mut progress = Progress::new();
         for (number, question) in questions.iter().enumerate() {
-            if shown {
-                eprint!("\r{} of {} queries", number + 1, questions.len());
-            }
+            progress.show(|| format!("{} of {} queries", number + 1, questions.len()));
             enquiry.hear(question, &source.ask(question).await?)?;
-        }
-        if shown {
-            eprint!("\r{:30}\r", "");
         }
         Ok(enquiry.diagnose())
     }

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use clap::Args;
 use forbear::Policy;
-use forbear::core::tune::{HumanDuration, Suggestion};
+use forbear::core::tune::{HumanDuration, HumanPercent, Suggestion};
 use serde_json::{Value, json};
 
 use crate::duration;
 use crate::known::{by_option, table, window_or};
-use crate::text::{hanging, percent};
+use crate::text::hanging;
 
 /// Suggest a retry policy for the window a limit counts in and the deadline a caller has.
 ///
@@ -102,11 +102,11 @@ fn reached(suggestion: &Suggestion) -> [[String; 3]; 2] {
     let coverage = format!(
         "{unless} chance that an attempt comes after the window's reset and before the deadline; {} where the window has just \
          begun",
-        percent(reach.coverage_at_start)
+        HumanPercent(reach.coverage_at_start)
     );
     let wasted = "requests of a throttled call are refused before that, the first one included";
     [
-        ["coverage".to_owned(), percent(reach.coverage), coverage],
+        ["coverage".to_owned(), HumanPercent(reach.coverage).to_string(), coverage],
         ["wasted".to_owned(), format!("{:.1}", reach.wasted), wasted.to_owned()],
     ]
 }

@@ -37,16 +37,6 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// A ratio for people: whole percents, but never `0 %` or `100 %` for what is not.
-pub(crate) fn percent(ratio: f64) -> String {
-    let rounded = (ratio * 100.0).round();
-    if (rounded == 0.0 && ratio > 0.0) || (rounded == 100.0 && ratio < 1.0) {
-        format!("{:.1} %", (ratio * 100.0).clamp(0.1, 99.9))
-    } else {
-        format!("{rounded:.0} %")
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

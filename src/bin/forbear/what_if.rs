@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use forbear::core::tune::HumanDuration;
+use forbear::core::tune::{HumanDuration, HumanPercent};
 use forbear::simulate::{Change, Row, Scenario, WhatIf as Compared, what_if};
 use serde_json::json;
 
-use crate::text::{hanging, percent};
+use crate::text::hanging;
 
 /// Simulate the same traffic under today's numbers, with suggested ones, behind a shared gate, and with twice the quota.
 ///
@@ -128,7 +128,7 @@ fn cells(row: &Row) -> [String; 6] {
     let gave_up = gave_up.collect::<Vec<_>>().join(", ");
     [
         name(row.change).to_owned(),
-        percent(success),
+        HumanPercent(success).to_string(),
         format!("{:.2}", success + outcome.wasted_per_call.unwrap_or(0.0)),
         outcome.throttled.to_string(),
         wait.map_or_else(|| "-".to_owned(), |wait| HumanDuration(rounded(wait)).to_string()),

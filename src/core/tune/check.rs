@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::core::setting::{InvalidSetting, within};
 use crate::core::tune::finding::{Finding, FindingKind, Severity};
-use crate::core::tune::human::HumanDuration;
+use crate::core::tune::human::{HumanDuration, HumanPercent};
 use crate::core::tune::layer::{RetryLayer, StatedWaits};
 use crate::core::tune::reach::Reach;
 use crate::core::tune::suggest::{LONGEST_WINDOW, SHORTEST_WINDOW, Suggestion};
@@ -143,8 +143,8 @@ fn gives_up(check: &Check) -> Option<Finding> {
         kind: FindingKind::GivesUpBeforeReset,
         severity: if chance > 0.5 { Severity::Error } else { Severity::Warning },
         number: chance,
-        what: format!("{} of the throttled calls give up before the window resets", percent(chance)),
-        fix: format!("{}: then {} do", instead(suggestion), percent(1.0 - suggestion.reach.coverage)),
+        what: format!("{} of the throttled calls give up before the window resets", HumanPercent(chance)),
+        fix: format!("{}: then {} do", instead(suggestion), HumanPercent(1.0 - suggestion.reach.coverage)),
     })
 }
 
@@ -156,7 +156,7 @@ fn doomed(check: &Check) -> Option<Finding> {
         number: check.suggestion.best_coverage(),
         what: format!(
             "the deadline holds {} of the window: no numbers save more of the throttled calls than that",
-            percent(check.suggestion.best_coverage())
+            HumanPercent(check.suggestion.best_coverage())
         ),
         fix: "set attempts to 1, allow a longer deadline, or retry only where the provider states a wait that fits"
             .to_owned(),
@@ -218,7 +218,7 @@ fn synchronised(check: &Check) -> Option<Finding> {
         number: check.together,
         what: format!(
             "{} of the callers that are throttled in one moment come back within 100 ms of each other",
-            percent(check.together)
+            HumanPercent(check.together)
         ),
         fix: format!("draw full jitter over a base of {}", HumanDuration(check.suggestion.base)),
     })
@@ -255,16 +255,6 @@ fn instead(suggestion: &Suggestion) -> String {
         format!("set base {}, factor 2, cap {}, attempts {attempts}", HumanDuration(*base), HumanDuration(*cap))
     } else {
         "set attempts to 1".to_owned()
-    }
-}
-
-/// A ratio for people: whole percents, but never `0 %` or `100 %` for what is not.
-fn percent(ratio: f64) -> String {
-    let rounded = (ratio * 100.0).round();
-    if (rounded == 0.0 && ratio > 0.0) || (rounded == 100.0 && ratio < 1.0) {
-        format!("{:.1} %", (ratio * 100.0).clamp(0.1, 99.9))
-    } else {
-        format!("{rounded:.0} %")
     }
 }
 

@@ -103,7 +103,7 @@ fn a_policy_that_runs_past_its_callers_deadline_is_told() {
 #[test]
 fn ratios_never_round_to_all_or_nothing() {
     assert_eq!(
-        [0.0, 0.000_1, 0.004, 0.744, 0.999, 1.0].map(percent),
+        [0.0, 0.000_1, 0.004, 0.744, 0.999, 1.0].map(|share| HumanPercent(share).to_string()),
         ["0 %", "0.1 %", "0.4 %", "74 %", "99.9 %", "100 %"]
     );
 }

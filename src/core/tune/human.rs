@@ -1,4 +1,4 @@
-//! Durations as people write them.
+//! Durations and shares as people write them.
 
 use std::fmt;
 use std::time::Duration;
@@ -37,6 +37,29 @@ fn two(seconds: u64, large: u64, large_name: &str, small: u64, small_name: &str)
     match seconds % large / small {
         0 => format!("{} {large_name}", seconds / large),
         rest => format!("{} {large_name} {rest} {small_name}", seconds / large),
+    }
+}
+
+/// A share of a whole as people write it: whole percents, but never `0 %` or `100 %` for what is not.
+///
+/// ```
+/// use forbear::core::tune::HumanPercent;
+/// assert_eq!([0.0, 0.0004, 0.256, 0.9999, 1.0].map(|share| HumanPercent(share).to_string()), ["0 %", "0.1 %", "26 %", "99.9 %", "100 %"]);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(clippy::exhaustive_structs, reason = "only a way to show a share")]
+pub struct HumanPercent(pub f64);
+
+impl fmt::Display for HumanPercent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(share) = *self;
+        let rounded = (share * 100.0).round();
+        let text = if (rounded == 0.0 && share > 0.0) || (rounded == 100.0 && share < 1.0) {
+            format!("{:.1} %", (share * 100.0).clamp(0.1, 99.9))
+        } else {
+            format!("{rounded:.0} %")
+        };
+        f.pad(&text)
     }
 }
 

@@ -3,10 +3,9 @@
 use std::fmt::{self, Write};
 use std::time::Duration;
 
-use forbear::core::tune::{HumanDuration, RetryLayer};
+use forbear::core::tune::{HumanDuration, HumanPercent, RetryLayer};
 
 use super::Layer;
-use crate::text::percent;
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 360.0;
@@ -61,7 +60,7 @@ fn draw(out: &mut String, layer: &Layer) -> fmt::Result {
     writeln!(out, "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>")?;
     let mut x = LEFT;
     for (colour, name, line) in &lines {
-        let caption = format!("{name}: {}", percent(line.last().copied().unwrap_or_default()));
+        let caption = format!("{name}: {}", HumanPercent(line.last().copied().unwrap_or_default()));
         writeln!(out, "<rect x=\"{x}\" y=\"19\" width=\"10\" height=\"10\" fill=\"{colour}\"/>")?;
         writeln!(out, "<text x=\"{}\" y=\"28\">{caption}</text>", x + 15.0)?;
         x += 32.0 + 6.6 * caption.len() as f64;

@@ -1,9 +1,9 @@
 //! A check for a person.
 
-use forbear::core::tune::{Finding, HumanDuration, Jitter, RetryLayer, StatedWaits};
+use forbear::core::tune::{Finding, HumanDuration, HumanPercent, Jitter, RetryLayer, StatedWaits};
 
 use super::Layer;
-use crate::text::{hanging, percent};
+use crate::text::hanging;
 
 /// The numbers, what they do, and what is wrong with them.
 pub(super) fn of(layer: &Layer) -> String {
@@ -85,10 +85,10 @@ fn facts(layer: &Layer) -> Vec<[String; 3]> {
         ),
         fact(
             "gives up",
-            percent(checked.gives_up()),
+            HumanPercent(checked.gives_up()).to_string(),
             format!(
                 "of the throttled calls before the window resets; {} where it has just begun",
-                percent(1.0 - reach.coverage_at_start)
+                HumanPercent(1.0 - reach.coverage_at_start)
             ),
         ),
     ];
@@ -104,7 +104,7 @@ fn facts(layer: &Layer) -> Vec<[String; 3]> {
             ),
             fact(
                 "together",
-                percent(checked.together),
+                HumanPercent(checked.together).to_string(),
                 "of the callers throttled in one moment come back within 100 ms of each other".to_owned(),
             ),
         ]);

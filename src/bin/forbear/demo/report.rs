@@ -2,12 +2,13 @@
 
 use forbear::core::decide::DelaySource;
 use forbear::core::signal::LimitClass;
+use forbear::core::tune::HumanPercent;
 use forbear::event::catalogue::Metric;
 
 use forbear::diagnose::{Cause, Verdict};
 
 use super::scrape::Scrape;
-use crate::text::{hanging, percent};
+use crate::text::hanging;
 
 const HEADINGS: [&str; 8] =
     ["service", "calls", "success", "attempts/call", "throttled", "delays", "quota used (peak)", "conclusion"];
@@ -37,12 +38,13 @@ impl Row {
     /// The line of a service.
     pub(crate) fn of(verdict: &Verdict, name: &str, scrape: &Scrape) -> Self {
         let seen = &verdict.evidence;
-        let used = seen.loads.first().map(|load| format!("{} ({})", percent(load.used), percent(load.used_at_most)));
+        let used =
+            seen.loads.first().map(|load| format!("{} ({})", HumanPercent(load.used), HumanPercent(load.used_at_most)));
         let healthy = verdict.cause == Cause::Healthy;
         let cells = [
             name.to_owned(),
             format!("{:.0}", seen.calls),
-            percent(seen.objective.success()),
+            HumanPercent(seen.objective.success()).to_string(),
             format!("{:.2}", seen.objective.attempts_per_call),
             throttled(name, scrape),
             delays(name, scrape),
@@ -65,7 +67,7 @@ fn throttled(pool: &str, scrape: &Scrape) -> String {
     let by_class = LimitClass::ALL.iter().filter_map(|class| {
         let labels = [("pool", pool), ("outcome", "throttled"), ("limit_class", class.as_str())];
         let attempts = scrape.sum(Metric::Attempts, &labels);
-        (attempts > 0.0).then(|| format!("{} {class}", percent(attempts / all)))
+        (attempts > 0.0).then(|| format!("{} {class}", HumanPercent(attempts / all)))
     });
     some_or_none(by_class.collect())
 }

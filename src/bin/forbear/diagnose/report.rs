@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use forbear::core::tune::HumanDuration;
+use forbear::core::tune::{HumanDuration, HumanPercent};
 use forbear::diagnose::{Cause, Diagnosis, Verdict};
 
-use crate::text::{hanging, percent};
+use crate::text::hanging;
 
 const HEADINGS: [&str; 7] = ["provider", "pool", "cause", "certainty", "horizon load", "success", "attempts/call"];
 
@@ -42,7 +42,7 @@ fn row(diagnosis: &Diagnosis) -> [String; 7] {
         verdict.cause.to_string(),
         verdict.certainty.to_string(),
         verdict.horizon_load.map_or_else(|| "-".to_owned(), |load| format!("{load:.2}")),
-        percent(objective.success()),
+        HumanPercent(objective.success()).to_string(),
         format!("{:.2}", objective.attempts_per_call),
     ]
 }
