@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use forbear::core::rule::Table;
 use forbear::{DelaySource, Forbear, ForbearBuilder, Gate, LimitClass, Policy, Pool, provider};
-use scene::{Provider, S, answer, daily, spent, throttle, throttle_in_body};
+use scene::{Provider, S, answer, daily, policy, spent, throttle, throttle_in_body, throttled};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, advance, sleep};
 
@@ -29,20 +29,6 @@ fn pool_of(forbear: &Forbear, table: Table, path: &[&str]) -> Pool {
 
 fn files() -> Pool {
     pool_of(&built(engine()), provider::generic(), &["files"])
-}
-
-fn policy(deadline: Duration) -> Policy {
-    Policy::interactive(deadline).named("chat").build().expect("a valid policy")
-}
-
-/// Shuts whatever a throttle like this shuts, by a call that makes one attempt.
-async fn throttled(pool: &Pool, answer: scene::Answer) {
-    let once = Policy::interactive(60 * S).attempts(1).build().expect("a valid policy");
-    let call = pool.call(&once).run(|_| {
-        let answer = answer.clone();
-        async { answer }
-    });
-    call.await.expect_err("throttled");
 }
 
 /// Whether a call would have to wait here.

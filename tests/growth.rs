@@ -1,21 +1,20 @@
 //! The memory that reading takes, against the size of what is read. Alone in its binary, where allocations are counted.
 //! The time it takes is measured by the benchmark `growth`.
 
+#[path = "support/tempting.rs"]
+mod tempting;
+
 use forbear::core::moment::WallTime;
 use forbear::core::observation::Observation;
 use forbear::provider::{self, StreamReader};
-use http::{HeaderMap, HeaderValue};
+use tempting::{PATTERNS, Tempting};
 
 const SMALL: usize = 10 * 1024;
 const LARGE: usize = 10 * SMALL;
 
 /// The most bytes held at once, and all that were asked for, while an answer full of one pattern is read.
 fn bytes_to_read(pattern: &str, size: usize) -> (u64, u64) {
-    let body = pattern.repeat(size / pattern.len() + 1).into_bytes();
-    let mut headers = HeaderMap::new();
-    for name in ["retry-after", "ratelimit", "x-ratelimit-reset-requests"] {
-        headers.append(name, HeaderValue::from_bytes(&body).expect("printable"));
-    }
+    let Tempting { headers, body } = Tempting::of(pattern, size);
     let counted = allocation_counter::measure(|| {
         let mut observation = Observation::status(429).headers(&headers);
         // Past the bound of an excerpt: here the parsers themselves are asked.
@@ -30,21 +29,7 @@ fn bytes_to_read(pattern: &str, size: usize) -> (u64, u64) {
 
 #[test]
 fn what_is_held_while_an_answer_is_read_grows_with_its_size_and_no_faster() {
-    let patterns = [
-        "0",
-        "9",
-        ",",
-        "1,",
-        "Mon, ",
-        "1h",
-        "\"a\";r=0,",
-        "{\"error\":",
-        "[",
-        "please try again in 1s ",
-        "a",
-        "\"\\u0041",
-    ];
-    for pattern in patterns {
+    for pattern in PATTERNS {
         let (small, large) = (bytes_to_read(pattern, SMALL), bytes_to_read(pattern, LARGE));
         let held = |(most, _)| most;
         // A kibibyte for what does not depend on the size; twice, since what grows doubles.

@@ -9,8 +9,8 @@ use std::time::Duration;
 use forbear::event::Event;
 use forbear::event::recorder::Recorder;
 use forbear::event::words::OperatorAction;
-use forbear::{Forbear, Gate, GateState, Limit, LimitClass, Policy, Pool, Refusal, provider};
-use scene::{Answer, Provider, S, answer, gauge, rate_limited, spent, throttle, with_header};
+use forbear::{Forbear, Gate, GateState, Limit, LimitClass, Pool, Refusal, provider};
+use scene::{Answer, Provider, S, answer, gauge, policy, rate_limited, spent, throttle, throttled, with_header};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, advance, sleep};
 
@@ -38,19 +38,6 @@ impl Scene {
         };
         self.recorder.events().iter().filter_map(|recorded| operated(&recorded.event)).collect()
     }
-}
-
-fn policy(deadline: Duration) -> Policy {
-    Policy::interactive(deadline).named("chat").build().expect("a valid policy")
-}
-
-async fn throttled(pool: &Pool, answer: Answer) {
-    let once = Policy::interactive(60 * S).attempts(1).build().expect("a valid policy");
-    let call = pool.call(&once).run(|_| {
-        let answer = answer.clone();
-        async { answer }
-    });
-    call.await.expect_err("throttled");
 }
 
 async fn refusal(pool: &Pool) -> Option<Refusal> {

@@ -9,22 +9,9 @@ use std::time::Duration;
 use forbear::event::recorder::Recorder;
 use forbear::event::{Event, GateResult};
 use forbear::{CallOutcome, Forbear, Policy, Pool, Refusal, provider};
-use scene::{Answer, Provider, S, answer, daily, throttle};
+use scene::{Provider, S, answer, daily, policy, throttle, throttled};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, advance, sleep};
-
-fn policy(deadline: Duration) -> Policy {
-    Policy::interactive(deadline).named("chat").build().expect("a valid policy")
-}
-
-async fn throttled(pool: &Pool, answer: Answer) {
-    let once = Policy::interactive(60 * S).attempts(1).build().expect("a valid policy");
-    let call = pool.call(&once).run(|_| {
-        let answer = answer.clone();
-        async { answer }
-    });
-    call.await.expect_err("throttled");
-}
 
 fn pool_with(queue_limit: usize, recorder: &Recorder) -> Pool {
     let forbear = Forbear::builder().sink(recorder.clone()).seed(7).build().expect("valid settings");

@@ -1,18 +1,20 @@
 //! What may happen to a store: frozen, full, read-only, its scripts gone, its rights taken. No call notices.
 #![cfg(all(feature = "redis", feature = "emulator"))]
 
+#[path = "support/fleet.rs"]
+mod fleet;
 #[path = "support/server.rs"]
 mod server;
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use fleet::{PATIENCE, eventually, options, policy, replica, told, url};
 use forbear::event::recorder::Recorder;
-use forbear::{Forbear, Gate, Policy, Pool, RedisOptions, provider};
+use forbear::{Forbear, Pool, RedisOptions};
 use http::Response;
 use server::Server;
 
-const PATIENCE: Duration = Duration::from_secs(20);
 /// What a replica may do and has to.
 const RIGHTS: [&str; 13] = [
     "+evalsha",
@@ -37,15 +39,13 @@ struct Replica {
 }
 
 impl Replica {
-    fn at(url: impl Into<String>) -> Self {
-        let (heard, options) = (Recorder::default(), RedisOptions::new(url, "test"));
-        let forbear = Forbear::builder().gate(Gate::redis(options)).sink(heard.clone()).build().expect("an engine");
-        let pool = forbear.pool(provider::generic(), ["account", "model"]).build().expect("a pool");
+    fn with(options: RedisOptions) -> Self {
+        let (forbear, pool, heard) = replica(options);
         Self { _forbear: forbear, pool, heard }
     }
 
-    fn told(&self, words: &str) -> usize {
-        self.heard.to_string().lines().filter(|line| line.contains(words)).count()
+    fn told(&self, word: &str) -> usize {
+        told(&self.heard, word)
     }
 
     /// A call that the provider throttles for so long: it gives up at once.
@@ -62,28 +62,10 @@ impl Replica {
     }
 }
 
-fn policy(deadline: Duration) -> Policy {
-    Policy::interactive(deadline).build().expect("a policy")
-}
-
-/// Waits for real: the servers live in real time.
-#[allow(clippy::disallowed_methods, reason = "the servers of these tests live in real time")]
-async fn eventually(what: &str, holds: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < PATIENCE, "{what}: not after {PATIENCE:?}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
-
-fn url(server: &Server) -> String {
-    format!("redis://{}", server.addr())
-}
-
 /// Two replicas that have met the store, and know of one another.
 async fn met(server: &Server) -> [Replica; 2] {
-    let replicas = [Replica::at(url(server)), Replica::at(url(server))];
-    eventually("the store is up", || replicas.iter().all(|replica| replica.told("operation=reconcile") > 1)).await;
+    let replicas = [(); 2].map(|()| Replica::with(options(server)));
+    fleet::met(replicas.each_ref().map(|replica| &replica.heard)).await;
     replicas
 }
 
@@ -155,7 +137,7 @@ async fn without_any_one_right_calls_go_on_and_throttles_hold_at_home() {
     for missing in RIGHTS {
         let rest: Vec<_> = RIGHTS.into_iter().filter(|right| *right != missing).collect();
         order(&server, &format!("{base} {}", rest.join(" ")));
-        let alone = Replica::at(format!("redis://forbear:s3cret@{}", server.addr()));
+        let alone = Replica::with(RedisOptions::new(format!("redis://forbear:s3cret@{}", server.addr()), "test"));
         assert!(alone.answered().await, "{missing}");
         alone.throttled(30).await;
         assert!(!alone.answered().await, "{missing}: its own gate knows");

@@ -1,34 +1,19 @@
 //! Several replicas and one pool, over a real Redis: what one meets, all know, and nobody needs the store to live.
 #![cfg(all(feature = "redis", feature = "emulator"))]
 
+#[path = "support/fleet.rs"]
+mod fleet;
 #[path = "support/server.rs"]
 mod server;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use forbear::event::recorder::Recorder;
-use forbear::{Forbear, Gate, Policy, Pool, RedisOptions, provider};
+use fleet::{PATIENCE, eventually, met, options, policy, replica, told};
+use forbear::{RedisOptions, provider};
 use http::Response;
 use server::Server;
-
-const PATIENCE: Duration = Duration::from_secs(10);
-
-fn options(server: &Server) -> RedisOptions {
-    RedisOptions::new(format!("redis://{}", server.addr()), "test")
-}
-
-fn replica(options: RedisOptions) -> (Forbear, Pool, Recorder) {
-    let recorder = Recorder::default();
-    let forbear = Forbear::builder().gate(Gate::redis(options)).sink(recorder.clone()).build().expect("an engine");
-    let pool = forbear.pool(provider::generic(), ["account", "model"]).build().expect("a pool");
-    (forbear, pool, recorder)
-}
-
-fn policy(deadline: Duration) -> Policy {
-    Policy::interactive(deadline).build().expect("a policy")
-}
 
 /// A provider in the test's own hands: throttles its first requests, counts all.
 #[derive(Clone, Default)]
@@ -54,25 +39,6 @@ impl Provider {
             Err(_) => Response::new(()),
         }
     }
-}
-
-/// Waits for real: news travels in real time.
-#[allow(clippy::disallowed_methods, reason = "the servers of these tests live in real time")]
-async fn eventually(what: &str, holds: impl Fn() -> bool) {
-    let began = Instant::now();
-    while !holds() {
-        assert!(began.elapsed() < PATIENCE, "{what}: not after {PATIENCE:?}");
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
-}
-
-fn told(recorder: &Recorder, word: &str) -> usize {
-    recorder.to_string().lines().filter(|line| line.contains(word)).count()
-}
-
-/// Both replicas count two of them: they have met the store, and it knows them.
-async fn met(replicas: [&Recorder; 2]) {
-    eventually("the store is up", || replicas.iter().all(|recorder| told(recorder, "operation=reconcile") > 1)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -2,6 +2,8 @@
 #![cfg(feature = "cli")]
 
 mod check;
+#[path = "../support/command.rs"]
+mod command;
 #[allow(dead_code, unreachable_pub, reason = "what the test does not look at the command prints")]
 #[path = "../bench/src/fit/mod.rs"]
 mod fit;
@@ -10,24 +12,7 @@ mod guide;
 mod suggest;
 mod what_if;
 
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
-
-/// Runs the command with this on its standard input.
-fn forbear(arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_forbear"))
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the command starts");
-    let mut stdin = child.stdin.take().expect("piped");
-    // It may refuse before it has read everything.
-    let _ = stdin.write_all(input.as_bytes());
-    drop(stdin);
-    child.wait_with_output().expect("the command ends")
-}
+use command::{forbear, text};
 
 /// What it prints, given a line as it is typed, and with which status it ends.
 fn printed(line: &str) -> (String, Option<i32>) {
@@ -45,10 +30,6 @@ fn refusal(line: &str) -> String {
 /// One JSON object, as it is printed.
 fn object(line: &str) -> serde_json::Value {
     serde_json::from_str(&printed(line).0).unwrap_or_else(|error| panic!("{line}: {error}"))
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("text")
 }
 
 #[test]

@@ -12,3 +12,6 @@ mod scenarios;
 #[path = "../support/server.rs"]
 mod server;
 mod story;
+#[cfg(feature = "cli")]
+#[path = "../support/command.rs"]
+mod typed;

@@ -6,6 +6,7 @@ use std::io::{Error, ErrorKind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use forbear::{Policy, Pool};
 use tokio::time::Instant;
 
 pub(crate) const S: Duration = Duration::from_secs(1);
@@ -36,6 +37,21 @@ pub(crate) fn throttle(seconds: u64) -> Answer {
 /// A 429 that states its wait in the body.
 pub(crate) fn throttle_in_body(seconds: u64) -> Answer {
     with_body(answer(429), &format!(r#"{{"detail":"throttled","retry_after":{seconds}}}"#))
+}
+
+/// The policy of a caller who is waited for.
+pub(crate) fn policy(deadline: Duration) -> Policy {
+    Policy::interactive(deadline).named("chat").build().expect("a valid policy")
+}
+
+/// Shuts whatever a throttle like this shuts, by a call that makes one attempt.
+pub(crate) async fn throttled(pool: &Pool, answer: Answer) {
+    let once = Policy::interactive(60 * S).attempts(1).build().expect("a valid policy");
+    let call = pool.call(&once).run(|_| {
+        let answer = answer.clone();
+        async { answer }
+    });
+    call.await.expect_err("throttled");
 }
 
 fn openai_error(message: &str, kind: &str, code: &str) -> String {

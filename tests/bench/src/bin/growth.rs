@@ -5,6 +5,9 @@
 //! cargo run --release -p forbear-bench --bin growth
 //! ```
 
+#[path = "../../../support/tempting.rs"]
+mod tempting;
+
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,7 +16,7 @@ use forbear::core::moment::WallTime;
 use forbear::core::observation::Observation;
 use forbear::provider::{self, StreamReader};
 use forbear_bench::bench::thread_cpu_time;
-use http::{HeaderMap, HeaderValue};
+use tempting::{PATTERNS, Tempting};
 
 const SMALL: usize = 10 * 1024;
 const LARGE: usize = 100 * SMALL;
@@ -22,27 +25,12 @@ const AT_MOST: f64 = 200.0;
 /// Turns of each size; the least counts: what the work itself takes.
 const TURNS: usize = 9;
 
-const PATTERNS: &[&str] = &[
-    "0",
-    "9",
-    ",",
-    "1,",
-    "Mon, ",
-    "1h",
-    "\"a\";r=0,",
-    "{\"error\":",
-    "[",
-    "please try again in 1s ",
-    "a",
-    "\"\\u0041",
-];
-
 fn main() -> ExitCode {
     println!("reading {LARGE} bytes beside {SMALL}, least of {TURNS} turns\n");
     println!("  {:<26}  {:>12}  {:>12}  {:>8}", "repeated", "small", "large", "ratio");
     let mut missed = 0;
     for pattern in PATTERNS {
-        let (small, large) = (Answer::of(pattern, SMALL), Answer::of(pattern, LARGE));
+        let (small, large) = (Tempting::of(pattern, SMALL), Tempting::of(pattern, LARGE));
         let (small, large) = least(&small, &large);
         let ratio = large.as_secs_f64() / small.as_secs_f64();
         let verdict = if ratio <= AT_MOST { "pass" } else { "MISS" };
@@ -54,35 +42,18 @@ fn main() -> ExitCode {
 }
 
 /// The least times of several turns of each.
-fn least(small: &Answer, large: &Answer) -> (Duration, Duration) {
+fn least(small: &Tempting, large: &Tempting) -> (Duration, Duration) {
     (0..TURNS)
-        .map(|_| (small.time_to_read(), large.time_to_read()))
+        .map(|_| (time_to_read(small), time_to_read(large)))
         .fold((Duration::MAX, Duration::MAX), |(a, b), (small, large)| (a.min(small), b.min(large)))
 }
 
-/// A throttle full of one pattern.
-struct Answer {
-    headers: HeaderMap,
-    body: Vec<u8>,
-}
-
-impl Answer {
-    fn of(pattern: &str, size: usize) -> Self {
-        let body = pattern.repeat(size / pattern.len() + 1).into_bytes();
-        let mut headers = HeaderMap::new();
-        for name in ["retry-after", "ratelimit", "x-ratelimit-reset-requests"] {
-            headers.append(name, HeaderValue::from_bytes(&body).expect("printable"));
-        }
-        Self { headers, body }
-    }
-
-    fn time_to_read(&self) -> Duration {
-        let started = thread_cpu_time();
-        let mut observation = Observation::status(429).headers(&self.headers);
-        // Past the bound of an excerpt: here the parsers themselves are asked.
-        observation.body = Some(&self.body);
-        let _ = black_box(provider::openai().read(&observation, WallTime::default()));
-        let _ = black_box(StreamReader::new(provider::openai()).feed(&self.body, WallTime::default()));
-        thread_cpu_time().saturating_sub(started)
-    }
+fn time_to_read(Tempting { headers, body }: &Tempting) -> Duration {
+    let started = thread_cpu_time();
+    let mut observation = Observation::status(429).headers(headers);
+    // Past the bound of an excerpt: here the parsers themselves are asked.
+    observation.body = Some(body);
+    let _ = black_box(provider::openai().read(&observation, WallTime::default()));
+    let _ = black_box(StreamReader::new(provider::openai()).feed(body, WallTime::default()));
+    thread_cpu_time().saturating_sub(started)
 }

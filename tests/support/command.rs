@@ -1,0 +1,25 @@
+//! The command, as whoever types it meets it.
+#![allow(dead_code, reason = "each test file uses what it needs of it")]
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+/// Runs the command with this on its standard input.
+pub(crate) fn forbear(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_forbear"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    // It may refuse before it has read everything.
+    let _ = stdin.write_all(input.as_bytes());
+    drop(stdin);
+    child.wait_with_output().expect("the command ends")
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("text")
+}
