@@ -14,9 +14,14 @@ pub(crate) fn boards() -> Vec<Board> {
     vec![overview::board(), diagnosis::board(), gate::board(), replicas::board()]
 }
 
+/// Where boards, rules and runbooks are kept.
+pub(crate) fn dashboards() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("dashboards")
+}
+
 /// Where a board is kept.
 pub(crate) fn file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("dashboards").join(name).with_extension("json")
+    dashboards().join(name).with_extension("json")
 }
 
 /// The boards as they are kept, by their names.

@@ -2,15 +2,21 @@
 //! has an answer.
 #![cfg(feature = "simulate")]
 
+#[path = "../support/rule_file.rs"]
+mod rule_file;
 #[path = "../support/server.rs"]
 mod server;
 
 mod board;
+mod by_hand;
 mod diagnosis;
 mod gate;
 mod kept;
 mod overview;
 mod panel;
+mod queries;
+mod recorded;
 mod replicas;
 mod shared;
+mod states;
 mod words;
