@@ -123,7 +123,7 @@ fn something_of_everything(pool: &dyn Listener, process: &dyn Listener) {
         attempts: 1,
         duration: 2 * second,
     });
-    process.hear(Moment::START, &Event::LabelOverflowed { label: BoundedLabel::Pool });
+    hear(Event::LabelOverflowed { label: BoundedLabel::Pool });
     process.hear(
         Moment::START,
         &Event::StoreAsked { operation: StoreOperation::Permit, outcome: StoreOutcome::Slow, took: second / 4 },

@@ -30,7 +30,7 @@ pub(crate) fn board() -> Board {
             Row { title: Some("Quota, backoff, pacing"), panels: columns() },
             Row { title: Some("Since the change: the last 15 minutes against the 15 before"), panels: since() },
             Row { title: Some("Numbers"), panels: numbers() },
-            Row { title: Some("Provider against provider"), panels: vec![providers()] },
+            Row { title: Some("Migration"), panels: vec![providers()] },
         ],
     }
 }
@@ -185,7 +185,9 @@ fn numbers() -> Vec<Panel> {
     let named = |series: &str, name: &str, label: &str| {
         format!(r#"max by (<by>, number) (label_replace({series}, "number", "{name}", "{label}", "(.+)"))"#)
     };
-    let verdict = |causes: &str| format!(r#"on (<by>) group_left () max by (<by>) (pool:forbear_verdict:1h{{<pool>, cause=~"{causes}"}})"#);
+    let verdict = |causes: &str| {
+        format!(r#"on (<by>) group_left () max by (<by>) (pool:forbear_verdict:1h{{<pool>, cause=~"{causes}"}})"#)
+    };
     let base = r#"forbear_policy_parameter{<raw>, parameter="base_seconds"}"#;
     let bases = format!("max by (<by>, policy) ({base})");
     let current = [
@@ -194,7 +196,10 @@ fn numbers() -> Vec<Panel> {
     ];
     let advised = [
         named(
-            &format!("pool:forbear_granted:minute{{<pool>}} * on (<by>) group_left () (max by (<by>) (pool:forbear_horizon_load:1h{{<pool>}}) * 1.25) * {}", verdict("quota_too_small")),
+            &format!(
+                "pool:forbear_granted:minute{{<pool>}} * on (<by>) group_left () (max by (<by>) (pool:forbear_horizon_load:1h{{<pool>}}) * 1.25) * {}",
+                verdict("quota_too_small")
+            ),
             "$1 a minute",
             "dimension",
         ),
@@ -203,11 +208,7 @@ fn numbers() -> Vec<Panel> {
             "base of policy $1, in seconds",
             "policy",
         ),
-        named(
-            &format!("{bases} / 2 * {}", verdict("backoff_too_slow")),
-            "base of policy $1, in seconds",
-            "policy",
-        ),
+        named(&format!("{bases} / 2 * {}", verdict("backoff_too_slow")), "base of policy $1, in seconds", "policy"),
     ];
     vec![
         Panel::table("Current against advised", 12)

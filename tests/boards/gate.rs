@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::board::{Board, Row};
 use crate::panel::Panel;
-use crate::shared::{NO_CALLS, NO_GATE, NO_LIMIT, pools, shut_until};
+use crate::shared::{NO_CALLS, NO_GATE, NO_LIMIT, pools, risen, shut_until};
 use crate::words::colour;
 
 pub(crate) fn board() -> Board {
@@ -22,9 +22,7 @@ pub(crate) fn board() -> Board {
 }
 
 fn states() -> Vec<Panel> {
-    let state = |value: &str, word: &str| {
-        json!({"type": "value", "options": {value: {"text": word, "color": colour(word), "index": 0}}})
-    };
+    let state = |value: &str, word: &str| json!({"type": "value", "options": {value: {"text": word, "color": colour(word), "index": 0}}});
     vec![
         Panel::states("State", 16)
             .says("What each gate does over time: green lets everybody through, yellow one call after another at the pace of the limit, dark orange nobody until the quota is back. Yellow is a gate at work. Orange for long: the day's quota, the account, or a provider that is down.")
@@ -70,7 +68,7 @@ fn held() -> Vec<Panel> {
             .words_of(Metric::GateWait, "result")
             .query("histogram_quantile(0.95, sum by (le, result) (rate(forbear_gate_wait_seconds_bucket{<raw>}[$__rate_interval])))", "{{result}}"),
         Panel::heatmap("Waits, all of them", 8)
-            .says("How long calls are held, over time. A band that climbs is a queue that grows.")
+            .says("How long calls are held, over time. A band that climbs is a queue that grows: more comes than the quota serves, see the diagnosis board.")
             .unit("s")
             .empty(NO_GATE)
             .spread("sum by (le) (increase(forbear_gate_wait_seconds_bucket{<raw>}[$__rate_interval]))"),
@@ -92,7 +90,7 @@ fn shuts() -> Vec<Panel> {
             .empty("No gate shut in the time shown: nothing to do.")
             .stacked()
             .words_of(Metric::GateShuts, "limit_class")
-            .query("sum by (limit_class) (increase(forbear_gate_shuts_total{<raw>}[5m])) > 0", "{{limit_class}}"),
+            .query(&risen("limit_class", "forbear_gate_shuts_total{<raw>}", "5m"), "{{limit_class}}"),
         Panel::lines("Shuts whose end was told", 8)
             .says("The share of shuts of which the provider said how long they last. Near 0: gates guess, and reopen by probing. Ask the provider for retry-after, or set the window.")
             .unit("percentunit")

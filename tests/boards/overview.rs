@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::board::{Board, Row, traces};
 use crate::panel::{Panel, mapping};
-use crate::shared::{NO_CALLS, NO_LIMIT, NO_RULES, headroom, pools, shut_until};
+use crate::shared::{NO_CALLS, NO_LIMIT, NO_RULES, headroom, pools, risen, shut_until};
 use crate::words::{CAUSES, colour};
 
 pub(crate) fn board() -> Board {
@@ -14,8 +14,11 @@ pub(crate) fn board() -> Board {
         title: "Overview",
         description: "Is it working, what is wrong, what do I do now.",
         rows: vec![
-            Row { title: None, panels: vec![verdict(), success(), throttled(), worst_headroom(), stacked(), shut_until(9)] },
-            Row { title: Some("Calls"), panels: calls() },
+            Row {
+                title: None,
+                panels: vec![verdict(), success(), throttled(), worst_headroom(), stacked(), shut_until(9)],
+            },
+            Row { title: Some("Traffic"), panels: calls() },
             Row { title: Some("What stands in the way"), panels: causes() },
             Row { title: Some("Policies, pools, versions"), panels: policies() },
         ],
@@ -285,7 +288,7 @@ fn policies() -> Vec<Panel> {
             .says("Calls and pools counted under _OTHER within an hour, because more are named than are told apart. Anything here hides a pool: a name that is made of something per request is the usual reason.")
             .unit("short")
             .empty("Every pool and policy has its own name: nothing to do.")
-            .query("sum by (job, label) (increase(forbear_label_overflows_total{<process>}[1h])) > 0", "{{job}} {{label}}"),
+            .query(&risen("job, label", "forbear_label_overflows_total{<raw>}", "1h"), "{{job}} {{label}}"),
         Panel::table("Versions", 8)
             .says("How many processes run which version of forbear. Two schemas at once: labels differ between processes, and sums over both are wrong until the roll-out ends.")
             .unit("short")

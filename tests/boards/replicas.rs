@@ -2,7 +2,7 @@
 
 use crate::board::{Board, Row};
 use crate::panel::Panel;
-use crate::shared::{NO_CALLS, NO_STORE};
+use crate::shared::{NO_CALLS, NO_STORE, risen};
 use serde_json::json;
 
 pub(crate) fn board() -> Board {
@@ -12,7 +12,7 @@ pub(crate) fn board() -> Board {
         description: "What replicas share: the store, the news, and what is done without them.",
         rows: vec![
             Row { title: None, panels: top() },
-            Row { title: Some("Store"), panels: store() },
+            Row { title: Some("The shared store"), panels: store() },
             Row { title: Some("Replicas"), panels: replicas() },
         ],
     }
@@ -67,7 +67,7 @@ fn store() -> Vec<Panel> {
             .unit("short")
             .empty("The store was relied on all the time, or there is none: nothing to do.")
             .stacked()
-            .query("sum by (reason) (increase(forbear_store_degraded_total{<process>}[5m])) > 0", "{{reason}}"),
+            .query(&risen("reason", "forbear_store_degraded_total{<process>}", "5m"), "{{reason}}"),
         Panel::lines("Gates that pace alone", 6)
             .says("Gates that should share and do not, by pool. It follows the store: longer than that means that the news did not come back.")
             .unit("short")
@@ -111,7 +111,7 @@ fn replicas() -> Vec<Panel> {
             .says("Own shuts that the store had lost and was told again, and news whose end was too far away to be believed. The first after a restart or an eviction: give the store memory that is not evicted. The second: a replica's clock is wrong, or somebody else writes to these keys.")
             .unit("short")
             .empty(NO_STORE)
-            .query("sum(increase(forbear_store_reasserted_total{<process>}[5m]))", "told again")
-            .query("sum(increase(forbear_store_clamped_total{<process>}[5m]))", "not believed"),
+            .query(&risen("", "forbear_store_reasserted_total{<process>}", "5m"), "told again")
+            .query(&risen("", "forbear_store_clamped_total{<process>}", "5m"), "not believed"),
     ]
 }

@@ -7,7 +7,8 @@ use crate::words::COLOURS;
 
 pub(crate) const NO_RULES: &str =
     "No verdict: the rules are not loaded (rule_files: dashboards/rules), or no pool was called within the hour.";
-pub(crate) const NO_CALLS: &str = "No call in the time shown, or no process that is scraped: see Versions on the overview.";
+pub(crate) const NO_CALLS: &str =
+    "No call in the time shown, or no process that is scraped: see Versions on the overview.";
 pub(crate) const NO_GATE: &str = "No gate: these pools hold nobody back (PoolBuilder::gate).";
 pub(crate) const NO_LIMIT: &str =
     "No limit is known: answers tell none and none is set. Set it with PoolBuilder::limit.";
@@ -23,9 +24,20 @@ pub(crate) fn headroom() -> String {
         .to_owned()
 }
 
+/// By how much counters rose, summed up by these labels, where they did. One that first appears with a value has risen by
+/// it, which `increase` does not see.
+pub(crate) fn risen(by: &str, selector: &str, within: &str) -> String {
+    format!("sum by ({by}) ((increase({selector}[{within}]) > 0) or ({selector} unless {selector} offset {within}))")
+}
+
 /// Which pools are shut, until when and why.
 pub(crate) fn shut_until(width: u32) -> Panel {
-    let shown = |word: &&(&str, &str)| matches!(word.0, "request_rate" | "token_throughput" | "daily" | "concurrency" | "overload" | "spend" | "unknown");
+    let shown = |word: &&(&str, &str)| {
+        matches!(
+            word.0,
+            "request_rate" | "token_throughput" | "daily" | "concurrency" | "overload" | "spend" | "unknown"
+        )
+    };
     let because = |word: &str| match word {
         "request_rate" => "too many requests a minute",
         "token_throughput" => "too many tokens a minute",
