@@ -81,7 +81,7 @@ fn variables() -> Vec<Value> {
         let query = format!("label_values({series}, {name})");
         json!({
             "name": name, "label": label, "type": "query", "datasource": datasource(),
-            "query": {"query": query, "refId": "variable"}, "definition": query,
+            "query": {"query": query, "refId": "variable"},
             "multi": true, "includeAll": true, "allValue": ".*", "refresh": 2, "sort": 1, "regex": "", "hide": 0,
             "current": {"selected": true, "text": ["All"], "value": ["$__all"]}, "options": [],
         })

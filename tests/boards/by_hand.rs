@@ -44,7 +44,7 @@ pub(crate) fn store(provider: &'static str, pool: &str) -> String {
                 asked(StoreOperation::Settle, StoreOutcome::Ok, 1);
                 asked(StoreOperation::Reconcile, StoreOutcome::Ok, 2);
                 // Each hears of the others now and then.
-                if (at / 15 + place as u64) % 7 == 0 {
+                if (at / 15 + place as u64).is_multiple_of(7) {
                     hear(Event::NewsCame { age: Duration::from_millis(3), clamped: false });
                 }
                 // A moment's want of memory, half way.
