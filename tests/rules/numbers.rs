@@ -110,7 +110,7 @@ const LOADS: [&str; 11] = [
     "above-0.25 above-0.5",
     "above-0.25 above-0.5 above-0.9",
     "above-0.25 above-0.5 above-0.9 above-1",
-    "above-0.25 above-0.5 above-0.9 above-1 above-1.25",
+    "above-0.25 above-0.5 above-0.9 above-1 above-1.25 between",
     "above-0.25 above-0.5 above-0.9 above-1 above-1.25 above-1.5",
     "above-0.25 above-0.5 above-0.9 above-1 above-1.25 above-1.5 above-2",
     "above-0.25 above-0.5 above-0.9 above-1 above-1.25 above-1.5 above-2 above-3",
@@ -119,7 +119,7 @@ const LOADS: [&str; 11] = [
 ];
 
 /// What is asked of every pool, by the word for it.
-const ASKED: [(&str, &str); 10] = [
+const ASKED: [(&str, &str); 11] = [
     ("missed", "pool:forbear_missed:bool1h == 1"),
     ("fails", "pool:forbear_fails:bool1h == 1"),
     ("locked", "pool:forbear_locked_out:bool1h == 1"),
@@ -136,6 +136,7 @@ const ASKED: [(&str, &str); 10] = [
         "max without (load, dimension) (pool:forbear_calls_above_learned:ratio1h{load=\"2\",dimension=\"requests\",pool=~\"learned.*\"}) > 0.5",
     ),
     ("above", "pool:forbear_calls_above:ratio1h > 0.5"),
+    ("between", "pool:forbear_horizon_load:1h > 1.25 < 1.5"),
 ];
 
 /// The tests of the evidence, as a file.

@@ -55,7 +55,7 @@ pub(super) fn group() -> Group {
         "pool:forbear_horizon_load:1h",
         "The load that only a twentieth of the calls exceeded, between the loads counted above; 10 stands for more.",
         "max by ($by) (histogram_quantile(0.95,\n  \
-         label_replace(1 - pool:forbear_calls_above:ratio1h, \"le\", \"$1\", \"load\", \"(.*)\")\n  \
+         max without (load) (label_replace(1 - pool:forbear_calls_above:ratio1h, \"le\", \"$1\", \"load\", \"(.*)\"))\n  \
          or label_replace(max without (load) (pool:forbear_calls_above:ratio1h) * 0 + 1, \"le\", \"+Inf\", \"\", \"\")\n))",
     ));
     Group::of("forbear-demand", rules)

@@ -13,10 +13,10 @@ pub(super) fn is_near(verdict: &Verdict) -> bool {
     let mut lines = vec![
         (seen.calls, vec![200.0]),
         (failing, vec![0.01, 0.05]),
+        (1.0 - failing, vec![0.95, 0.6, 0.55, 0.5]),
         (seen.objective.attempts_per_call, vec![1.5]),
         (seen.wrong / seen.ended.max(1.0), vec![0.01]),
         (seen.wrong / seen.objective.failed.max(1e-9), vec![1.0]),
-        (seen.overload_share, vec![0.25]),
         (seen.firsts_throttled, vec![0.27, 0.35]),
         (seen.retries_throttled, vec![0.5, 0.3, 0.9]),
         (seen.exhausted, vec![0.5]),
