@@ -1,12 +1,12 @@
-//! What was asked for, served and refused up to each time: looked at every quarter of a minute.
+//! What was asked for, served and refused up to each time: looked at with every scrape.
 
 use crate::core::signal::Dimension;
 use crate::diagnose::demand::HORIZONS;
 use crate::diagnose::promql::yaml::{Group, Rule};
 use crate::diagnose::supply::{LEARNED_OVER, LOCKED_OUT_FOR, SUSTAINED_OVER};
 
-/// How often: as often as most are scraped.
-pub(super) const STEP: &str = "15s";
+/// How often: as often as metrics are scraped.
+pub(super) const STEP: &str = "$step";
 /// Of the scrapes that ten minutes should hold, so many must be there: one may be late, or lost.
 const SCRAPES_SEEN: f64 = 0.95;
 /// In how many minutes scrapes are counted.
