@@ -4,6 +4,7 @@ mod check;
 mod classify;
 mod demo;
 mod diagnose;
+mod doctor;
 mod duration;
 mod export;
 mod known;
@@ -31,6 +32,7 @@ enum Verb {
     Classify(classify::Classify),
     Demo(demo::Demo),
     Diagnose(diagnose::Diagnose),
+    Doctor(doctor::Doctor),
     Export(export::Export),
     Simulate(simulate::Simulate),
     Suggest(suggest::Suggest),
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Verb::Classify(classify) => classify::run(&classify),
         Verb::Demo(demo) => demo::run(&demo),
         Verb::Diagnose(diagnose) => diagnose::run(&diagnose),
+        Verb::Doctor(doctor) => doctor::run(&doctor),
         Verb::Export(export) => export::run(&export),
         Verb::Simulate(simulate) => simulate::run(&simulate),
         Verb::Suggest(suggest) => suggest::run(&suggest),
