@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::examined;
 use crate::healthy::{ALL_RULES, WELL, at, prometheus, rule_files, scraped};
@@ -38,10 +38,12 @@ fn page(text: &'static str) -> SocketAddr {
 
 /// Asks again until something has come of it.
 fn until<T>(mut ask: impl FnMut() -> Option<T>) -> T {
+    let started = Instant::now();
     loop {
         if let Some(found) = ask() {
             return found;
         }
+        assert!(started.elapsed().as_secs() < 60, "nothing came of it within a minute");
         std::thread::sleep(Duration::from_millis(100));
     }
 }

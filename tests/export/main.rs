@@ -6,6 +6,7 @@ mod evaluated;
 mod refusals;
 #[path = "../support/server.rs"]
 mod server;
+mod stack;
 mod stacks;
 #[path = "../support/command.rs"]
 mod typed;

@@ -10,6 +10,9 @@ use crate::diagnose::Failure;
 /// Without metrics there is nothing else to look for.
 pub(super) const NO_METRICS: &str = "no_metrics";
 
+/// Makes a finding of some names.
+type Tell = fn(String) -> Finding;
+
 /// What each name of ours is in this Prometheus.
 #[derive(Default)]
 struct Names {
@@ -71,7 +74,7 @@ pub(super) async fn look(visit: &Visit<'_>) -> Result<Vec<Finding>, Failure> {
     if names.is_empty() && prefixed.is_empty() {
         return Ok(vec![no_metrics()]);
     }
-    let kinds: [(&[String], fn(String) -> Finding); 5] = [
+    let kinds: [(&Vec<String>, Tell); 5] = [
         (&names.dotted, dotted),
         (&names.bare, bare),
         (&prefixed, prefixed_by_exporter),
