@@ -1,7 +1,7 @@
 //! Shares of an hour's calls and attempts.
 
 use crate::diagnose::evidence::{NOTABLE_ERRORS, SERVED_BEFORE};
-use crate::diagnose::objective::{LEAST_SUCCESS, MOST_ATTEMPTS_PER_CALL};
+use crate::diagnose::objective::MOST_ATTEMPTS_PER_CALL;
 use crate::diagnose::promql::share;
 use crate::diagnose::promql::steps::STEP;
 use crate::diagnose::promql::yaml::{Group, Rule};
@@ -46,7 +46,7 @@ pub(super) fn group() -> Group {
             "pool:forbear_missed:bool1h",
             "Whether the objective was missed.",
             format!(
-                "(pool:forbear_success:ratio1h < bool {LEAST_SUCCESS})\n\
+                "(pool:forbear_success:ratio1h < bool $least_success)\n\
                  + (pool:forbear_attempts_per_call:ratio1h > bool {MOST_ATTEMPTS_PER_CALL}) > bool 0"
             ),
         ),
@@ -70,7 +70,7 @@ pub(super) fn group() -> Group {
         Rule::record(
             "pool:forbear_fails:bool1h",
             "Whether calls fail; else they only need too many attempts.",
-            format!("{failed} > bool {} * ({failed} + $succeeded)", round(1.0 - LEAST_SUCCESS)),
+            format!("{failed} > bool $most_failing * ({failed} + $succeeded)"),
         ),
         Rule::record(
             "pool:forbear_locked_out:bool1h",
@@ -97,9 +97,4 @@ pub(super) fn group() -> Group {
     ));
     // Twenty are too many: what follows from the others stands apart.
     Group::of("forbear-ratios", rules)
-}
-
-/// Without the dust of binary fractions.
-fn round(number: f64) -> f64 {
-    (number * 1e9).round() / 1e9
 }

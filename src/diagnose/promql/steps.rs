@@ -1,4 +1,4 @@
-//! What was asked for, served and refused up to each time: looked at every quarter of a minute.
+//! What was asked for, served and refused up to each time: looked at with every scrape.
 
 use crate::core::signal::Dimension;
 use crate::diagnose::demand::HORIZONS;
@@ -7,8 +7,8 @@ use crate::diagnose::supply::{
     LEARNED_OVER, LEAST_SERVED, LOCKED_OUT_FOR, LOCKED_OUT_TRIES, OFTEN_TOLD, SUSTAINED_OVER, TOLD_SOON,
 };
 
-/// How often: as often as most are scraped.
-pub(super) const STEP: &str = "15s";
+/// How often: as often as metrics are scraped.
+pub(super) const STEP: &str = "$step";
 /// Of the scrapes that ten minutes should hold, so many must be there: one may be late, or lost.
 const SCRAPES_SEEN: f64 = 0.95;
 /// In how many minutes scrapes are counted.
