@@ -16,6 +16,7 @@ use crate::core::policy::Policy;
 use crate::core::signal::{Signal, TokenKind};
 use crate::event::Event;
 use crate::gate::OwnedPermit;
+use crate::run::in_flight::InFlight;
 use crate::run::pool::Pool;
 use crate::run::scope::AttemptScope;
 
@@ -218,7 +219,12 @@ impl<'a> Attempt<'a> {
     /// A second guard of the same attempt counts as a request of its own.
     #[must_use = "the request is counted until the guard is dropped"]
     pub fn permit(&self) -> InFlight {
-        InFlight(OwnedPermit::of(Arc::clone(&self.pool.shared.node), self.permit))
+        let takes = match self.time {
+            Time::Planned { takes, .. } => takes,
+            Time::AtOnce(_) => None,
+        };
+        let pool = self.pool.clone();
+        InFlight { _permit: OwnedPermit::of(Arc::clone(&pool.shared.node), self.permit), pool, takes }
     }
 }
 
@@ -266,14 +272,5 @@ impl Head for reqwest::Response {
 
     fn headers(&self) -> &HeaderMap {
         self.headers()
-    }
-}
-
-/// A request that is still under way although its call has ended.
-pub struct InFlight(#[expect(dead_code, reason = "held for its drop")] OwnedPermit);
-
-impl std::fmt::Debug for InFlight {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("InFlight").finish_non_exhaustive()
     }
 }

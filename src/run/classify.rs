@@ -20,6 +20,11 @@ pub trait Observe<R> {
 
     /// What the outcome shows.
     fn observation<'r>(&self, outcome: &'r R, body: Option<&'r [u8]>) -> Observation<'r>;
+
+    /// Whether another attempt could be made at all. Asked when one has failed: what was sent may be gone by then.
+    fn can_repeat(&self) -> bool {
+        true
+    }
 }
 
 /// The outcome's own type says how it is observed.

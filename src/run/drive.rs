@@ -73,7 +73,7 @@ where
                     read(&mut going, &observe, outcome, &estimate)
                 };
                 match ended {
-                    Ended::Failed(outcome) => match going.attempt_failed() {
+                    Ended::Failed(outcome) => match going.attempt_failed(observe.can_repeat()) {
                         Ok(wake_at) => wake_at,
                         Err(give_up) => break Err(going.give_up(give_up, outcome)),
                     },
