@@ -177,12 +177,6 @@ impl Node {
         self.state().in_flight_limit()
     }
 
-    /// Whether a call would pass at once, as far as a look tells.
-    #[cfg(feature = "tower")]
-    pub(crate) fn is_flowing(&self) -> bool {
-        !self.flow.is_barred()
-    }
-
     /// Calls that wait here.
     pub(crate) fn waiting(&self) -> usize {
         self.parts.queue.len()
