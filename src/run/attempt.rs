@@ -34,6 +34,7 @@ pub struct Attempt<'a> {
     number: u32,
     delay_source: DelaySource,
     previous: Option<Signal>,
+    choice: u16,
 }
 
 /// When an attempt was sent and is cut.
@@ -54,7 +55,7 @@ impl<'a> Attempt<'a> {
     #[inline]
     pub(super) fn at_once(pool: &'a Pool, permit: Option<u32>, policy: &'a Policy, arrived: Glance) -> Self {
         let time = Time::AtOnce(arrived);
-        Self { pool, policy, time, permit, number: 1, delay_source: DelaySource::None, previous: None }
+        Self { pool, policy, time, permit, number: 1, delay_source: DelaySource::None, previous: None, choice: 0 }
     }
 
     /// An attempt that was planned.
@@ -67,7 +68,21 @@ impl<'a> Attempt<'a> {
         takes: Option<Estimate>,
     ) -> Self {
         let AttemptPlan { number, cut, delay_source } = plan;
-        Self { pool, policy, time: Time::Planned { sent_at, cut, takes }, permit, number, delay_source, previous }
+        Self {
+            pool,
+            policy,
+            time: Time::Planned { sent_at, cut, takes },
+            permit,
+            number,
+            delay_source,
+            previous,
+            choice: 0,
+        }
+    }
+
+    /// The same at another pool of its call.
+    pub(super) fn of_choice(self, choice: usize) -> Self {
+        Self { choice: u16::try_from(choice).unwrap_or(u16::MAX), ..self }
     }
 
     /// When the attempt began: the round its throttle is reported under.
@@ -92,6 +107,14 @@ impl<'a> Attempt<'a> {
     #[must_use]
     pub const fn number(&self) -> u32 {
         self.number
+    }
+
+    /// Which of the call's pools is asked: 0 for its own, 1 for its first [`fallback`](crate::Call::fallback), and so on.
+    ///
+    /// For operations that must say who is asked: the model, the region, the client.
+    #[must_use]
+    pub const fn choice(&self) -> usize {
+        self.choice as usize
     }
 
     /// How long until the attempt is cut: for the client's own timeout, so that it ends by itself.

@@ -51,6 +51,9 @@ where
     let Call { pool, policy, estimate, may_wait, observe } = call;
     async move {
         let mut going = Going::start(pool, policy);
+        if let Some(place) = observe.place() {
+            going.takes_place(place);
+        }
         going.arrives(&estimate);
         let ended = loop {
             if !going.passes_at_once()

@@ -5,6 +5,7 @@
 //! | `builder`, `engine` | making an engine; what its clones share, and the registry of pools |
 //! | `pool`, `labels`, `gauges` | a pool and its handle; labels that stay bounded; what is shown when somebody reads |
 //! | `call`, `drive`, `going` | one call: in the making, the loop, and what it keeps on its way |
+//! | `fallback` | going on at another pool |
 //! | `cut`, `inside`, `here` | an attempt: cut at its time, polled inside its span, known to what it calls |
 //! | `attempt`, `scope`, `in_flight` | what an operation is handed, how a spawned task stays a part of it, what a stream tells after it |
 //! | `outcome`, `classify`, `peek`, `reqwest` | how what comes back is observed, its body's beginning included |
@@ -28,6 +29,7 @@ mod cut;
 mod diagnosis;
 mod drive;
 mod engine;
+mod fallback;
 #[cfg(feature = "redis")]
 mod fleet;
 mod gauges;
@@ -57,6 +59,7 @@ pub use builder::ForbearBuilder;
 pub use call::Call;
 pub use classify::{ByOutcome, ByRule, Observe};
 pub use engine::Forbear;
+pub use fallback::FallbackCall;
 pub(crate) use here::request_sent;
 pub use in_flight::InFlight;
 pub use incoming::IncomingRetry;
