@@ -89,35 +89,33 @@ impl<'a, C> FallbackCall<'a, C> {
     ///
     /// # Cancel safety
     /// As of [`Call::run`]. Dropped it counts as cancelled, on every pool that was asked.
-    pub fn run<R, F, Fut>(self, mut operation: F) -> impl Future<Output = Result<R::Value, Error<R>>>
+    pub async fn run<R, F, Fut>(self, mut operation: F) -> Result<R::Value, Error<R>>
     where
         R: Settle,
         C: Observe<R>,
         F: FnMut(Attempt<'a>) -> Fut,
         Fut: Future<Output = R>,
     {
-        async move {
-            let Self { call, others } = self;
-            let started = call.pool.shared.clock().now();
-            let mut asked: Vec<Held> = Vec::new();
-            loop {
-                let choice = asked.len();
-                let pool = if choice == 0 { call.pool } else { others[choice - 1] };
-                let end = (choice < others.len()).then(End::default);
-                let observe = Placed { observe: &call.observe, place: Place { choice, started, end: end.clone() } };
-                let Call { policy, estimate, may_wait, .. } = call;
-                let one = Call { pool, policy, estimate, may_wait, observe };
-                // In the span of the call whose place it takes.
-                let ended = match asked.last() {
-                    None => drive(one, &mut operation).await,
-                    Some(held) => held.spans.inside_call(|| drive(one, &mut operation)).await,
-                };
-                match (end.and_then(|end| end.take()), ended) {
-                    (Some(held), Err(_)) => asked.push(held),
-                    (_, ended) => {
-                        asked.drain(..).for_each(|held| held.tell(ended.is_ok()));
-                        return ended;
-                    }
+        let Self { call, others } = self;
+        let started = call.pool.shared.clock().now();
+        let mut asked: Vec<Held> = Vec::new();
+        loop {
+            let choice = asked.len();
+            let pool = if choice == 0 { call.pool } else { others[choice - 1] };
+            let end = (choice < others.len()).then(End::default);
+            let observe = Placed { observe: &call.observe, place: Place { choice, started, end: end.clone() } };
+            let Call { policy, estimate, may_wait, .. } = call;
+            let one = Call { pool, policy, estimate, may_wait, observe };
+            // In the span of the call whose place it takes.
+            let ended = match asked.last() {
+                None => drive(one, &mut operation).await,
+                Some(held) => held.spans.inside_call(|| drive(one, &mut operation)).await,
+            };
+            match (end.and_then(|end| end.take()), ended) {
+                (Some(held), Err(_)) => asked.push(held),
+                (_, ended) => {
+                    asked.drain(..).for_each(|held| held.tell(ended.is_ok()));
+                    return ended;
                 }
             }
         }

@@ -7,8 +7,15 @@
 //! | module | SDK | its own retries are off by |
 //! |---|---|---|
 //! | [`openai`] | async-openai 0.43 | `with_http_service`: its retry layer is part of the service that is replaced |
-
+//! | [`anthropic`] | reqwest-middleware 0.5, on Anthropic's Messages API | `reqwest::ClientBuilder::retry(reqwest::retry::never())` |
+//! | [`plain`] | reqwest 0.13 | the same |
+//! | [`grpc`] | tonic 0.14 | it has none |
+//! | [`bedrock`] | aws-sdk-bedrockruntime 1.153 | `RetryConfig::disabled()` |
+pub mod anthropic;
+pub mod bedrock;
+pub mod grpc;
 pub mod openai;
+pub mod plain;
 
 use forbear::{Policy, Pool};
 
