@@ -44,15 +44,20 @@ impl PoolLink {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hears what the store holds. `own`: this replica told it, and its gate knows it already.
+    /// Hears what the store holds. `own`: this replica's name stands in it.
+    ///
+    /// The same state comes over the channel and with each reading, every time with an end that the way here made later by
+    /// another millisecond. Only the first time it is news.
     pub(super) fn hear(&self, news: &News, own: bool, now: Moment) {
         let mut known = self.known();
-        let newer = news.stamp > known.stamp;
+        let (newer, same) = (news.stamp > known.stamp, news.stamp == known.stamp);
         known.stamp = known.stamp.max(news.stamp);
         // After the store lost everything its rounds begin again; ours go on.
         known.round = known.round.max(news.round);
+        // A process that was started again under its name knows nothing of what it told before.
+        let is_known = same || (own && known.own.is_some());
         drop(known);
-        if !own && let Some(gate) = self.gate.upgrade() {
+        if !is_known && let Some(gate) = self.gate.upgrade() {
             gate.hear(news, newer, now);
         }
     }
@@ -103,5 +108,71 @@ impl Link for PoolLink {
         drop(known);
         self.hub.state().reopenings.push((self.tag.clone(), admitted));
         self.hub.work.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::clock::{Clock, SharedDice};
+    use crate::core::merge::End;
+    use crate::core::signal::LimitClass;
+    use crate::store::news::Phase;
+    use crate::store::redis::keys::Keys;
+
+    #[derive(Default)]
+    struct Gate(AtomicUsize);
+
+    impl Hears for Gate {
+        fn hear(&self, _: &News, _: bool, _: Moment) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+
+        fn shut(&self, _: Moment) -> Option<Shut> {
+            None
+        }
+
+        fn activity(&self) -> u32 {
+            0
+        }
+    }
+
+    fn news(version: u64, left_ms: u64) -> News {
+        News {
+            stamp: Stamp { born_ms: 1, version },
+            round: 1,
+            strikes: 1,
+            phase: Phase::Shut,
+            end: End::Stated,
+            class: LimitClass::RequestRate,
+            left: Duration::from_millis(left_ms),
+            clamped: false,
+            server_ms: 1,
+        }
+    }
+
+    #[test]
+    fn a_state_is_news_once_and_what_the_own_name_told_before_a_restart_is_news_too() {
+        let client = redis::Client::open("redis://127.0.0.1").expect("a client");
+        let (clock, dice) = (Clock::new(), SharedDice::from_seed(1));
+        let hub = Arc::new(Hub::new(client, Keys::new("test"), "r-1".to_owned(), clock, dice, None));
+        let gate = Arc::new(Gate::default());
+        let heard: std::sync::Weak<Gate> = Arc::downgrade(&gate);
+        let link = PoolLink::new("tag".to_owned(), "name".to_owned(), heard, hub);
+        let times = |news, own| {
+            link.hear(&news, own, Moment::START);
+            gate.0.load(Ordering::Relaxed)
+        };
+        assert_eq!(times(news(1, 9_000), false), 1);
+        assert_eq!(times(news(1, 9_001), false), 1, "one on the channel, one read");
+        assert_eq!(times(news(2, 9_001), true), 2, "its namesake of before told that");
+        link.report(Report {
+            shut: Shut { until: Moment::START, class: LimitClass::RequestRate, end: End::Stated },
+            seen_at: Moment::START,
+            new_round: true,
+        });
+        assert_eq!(times(news(3, 9_001), true), 2, "it told that itself");
     }
 }
