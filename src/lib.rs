@@ -100,7 +100,7 @@ pub use crate::run::{
     Observe, Outcome, Peek, PeekBody, Pool, PoolBuilder, PoolSnapshot, Settle, ShutSnapshot, peek,
 };
 #[cfg(feature = "redis")]
-pub use crate::store::redis::RedisOptions;
+pub use crate::store::redis::{FleetOrder, FleetPool, FleetShut, Operator, OperatorError, PoolName, RedisOptions};
 #[cfg(feature = "otlp")]
 pub use crate::telemetry::otlp;
 #[cfg(feature = "prometheus")]

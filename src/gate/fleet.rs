@@ -6,8 +6,9 @@ use crate::core::gate::Look;
 use crate::core::merge::Shut;
 use crate::core::moment::Moment;
 use crate::gate::Node;
-use crate::gate::by_hand::is_by_hand;
+use crate::gate::by_hand::{self, is_by_hand};
 use crate::store::news::{News, Phase};
+use crate::store::order::Order;
 use crate::store::{Hears, Link, PoolId, Report, Store};
 
 /// A level's way to the store; empty where there is none.
@@ -25,8 +26,13 @@ impl FleetLink {
     /// Tells the fleet that a probe reopened the pool before its end; an end that came is no news.
     pub(super) fn tell_reopened(&self, early: bool) {
         if let (true, Some(link)) = (early, self.0.get()) {
-            link.reopened(false);
+            link.reopened();
         }
+    }
+
+    /// How many replicas share what is ordered for all of them.
+    pub(super) fn replicas(&self) -> u32 {
+        self.0.get().map_or(1, |link| link.replicas())
     }
 }
 
@@ -57,6 +63,19 @@ impl Hears for Node {
             }
             Phase::Ramp => {}
         }
+    }
+
+    fn obey(&self, order: &Order, now: Moment) {
+        let (why, until) = (order.why(), now.after(order.left));
+        match order.every {
+            _ if order.left.is_zero() => self.let_go(&why, now),
+            every if every.is_zero() => self.hold(by_hand::Order::Shut, until, &why, Some(order.given_at), now),
+            every => self.hold(by_hand::Order::Pace(every), until, &why, Some(order.given_at), now),
+        }
+    }
+
+    fn obeys(&self, given_at: u64, now: Moment) -> bool {
+        self.is_held_by(given_at, now)
     }
 
     fn shut(&self, now: Moment) -> Option<Shut> {

@@ -270,6 +270,7 @@ impl Node {
                 {
                     let_in.probes |= 1 << bit;
                 }
+                node.take_by_hand(now);
             }
         }
         let mut all_flow = true;
@@ -298,13 +299,14 @@ impl Node {
             Look::Shut(shut) if is_by_hand(&shut) => {
                 Some(Hold { ask_again: shut.until, class: shut.class, shut: Some(shut) })
             }
-            _ if !level.is_made() => None,
-            _ => {
+            look => {
                 let asks = node.asks(level, now, estimate);
-                match level.peek_for(asks, dice) {
-                    Admission::Hold(hold) => Some(hold),
-                    Admission::Pass(_) => None,
-                }
+                let held = match level.is_made().then(|| level.peek_for(asks, dice)) {
+                    Some(Admission::Hold(hold)) => Some(hold),
+                    Some(Admission::Pass(_)) | None => None,
+                };
+                let by_hand = if look == Look::Flowing { None } else { node.waits_by_hand(now) };
+                held.into_iter().chain(by_hand).reduce(longer)
             }
         });
         held.reduce(longer)

@@ -8,9 +8,11 @@
 //! | report, admitted under the current round or a later | a new round, one more strike |
 //! | report, admitted under an earlier round | neither: its burst was counted |
 //! | report older than [`OLDEST_REPORT`] | nothing |
-//! | reopen by an operator | on the way back, a new round, no strikes |
-//! | reopen by a probe of the current round | on the way back, a new round |
-//! | reopen by a probe of an earlier round | nothing |
+//! | order of an operator | what was ordered before gives way to it |
+//! | order that is told again | nothing, where another was ever given |
+//! | reopening by an operator | on the way back, a new round, no strikes; what was ordered before ends |
+//! | reopening by a probe of the current round | on the way back, a new round |
+//! | reopening by a probe of an earlier round | nothing |
 
 use std::time::Duration;
 
@@ -30,6 +32,16 @@ pub(crate) struct Entry {
     pub(crate) end: End,
     pub(crate) class: LimitClass,
     pub(crate) last_throttle: Moment,
+    pub(crate) held: Option<Held>,
+}
+
+/// What an operator ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) given_at: Moment,
+    pub(crate) until: Moment,
+    /// One call per so long; zero: none passes.
+    pub(crate) every: Duration,
 }
 
 /// A throttle as it reaches the store.
@@ -56,6 +68,7 @@ impl Entry {
             end: End::Guessed,
             class: LimitClass::Unknown,
             last_throttle: Moment::START,
+            held: None,
         }
     }
 
@@ -88,19 +101,43 @@ impl Entry {
         Some((entry, moved))
     }
 
-    /// The entry after a pool was reopened before its end; `None` if nothing changes. `admitted` is the round the good
-    /// probe was let in under, or `None` for an operator.
-    pub(crate) fn after_reopening(before: Option<Self>, admitted: Option<u64>, now: Moment) -> Option<Self> {
+    /// The entry after a probe reopened the pool before its end; `None` if nothing changes. `admitted` is the round the
+    /// good probe was let in under.
+    pub(crate) fn after_probe(before: Option<Self>, admitted: u64, now: Moment) -> Option<Self> {
+        let entry = before.filter(|entry| admitted >= entry.round && entry.phase == Phase::Shut)?;
+        Some(entry.on_its_way_back(now))
+    }
+
+    /// The entry after an operator's order, for so long and at one call per so long; `None` if nothing changes. `given_at`
+    /// is the moment of an order that is only told again.
+    pub(crate) fn after_order(
+        before: Option<Self>,
+        (left, every): (Duration, Duration),
+        given_at: Option<Moment>,
+        now: Moment,
+    ) -> Option<Self> {
         let mut entry = before.unwrap_or_else(|| Self::new(now));
-        match admitted {
-            Some(admitted) if admitted < entry.round || entry.phase == Phase::Ramp => return None,
-            Some(_) => {}
-            None => entry.strikes = 0,
-        }
-        entry.round += 1;
-        entry.phase = Phase::Ramp;
-        entry.until = now;
-        entry.stamp.version += 1;
+        let given_at = match (given_at, entry.held) {
+            (Some(_), Some(_)) => return None,
+            (Some(again), None) => again,
+            (None, Some(held)) => now.max(held.given_at.after(Duration::from_millis(1))),
+            (None, None) => now,
+        };
+        entry.held = Some(Held { given_at, until: now.after(left), every });
         Some(entry)
+    }
+
+    /// The entry after an operator reopened the pool.
+    pub(crate) fn after_reopening(before: Option<Self>, now: Moment) -> Option<Self> {
+        let entry = Self::after_order(before, (Duration::ZERO, Duration::ZERO), None, now)?;
+        Some(Self { strikes: 0, ..entry.on_its_way_back(now) })
+    }
+
+    fn on_its_way_back(mut self, now: Moment) -> Self {
+        self.round += 1;
+        self.phase = Phase::Ramp;
+        self.until = now;
+        self.stamp.version += 1;
+        self
     }
 }

@@ -10,6 +10,7 @@
 #[cfg(test)]
 pub(crate) mod entry;
 pub(crate) mod news;
+pub(crate) mod order;
 pub(crate) mod redis;
 
 use std::sync::{Arc, Weak};
@@ -17,6 +18,7 @@ use std::sync::{Arc, Weak};
 use crate::core::merge::Shut;
 use crate::core::moment::Moment;
 use crate::store::news::News;
+use crate::store::order::Order;
 
 /// A pool as the whole fleet knows it: provider and path of names, widest first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -44,6 +46,12 @@ pub(crate) trait Hears: Send + Sync {
     /// it; what shuts or lengthens is heard in any order.
     fn hear(&self, news: &News, newer: bool, now: Moment);
 
+    /// Hears what an operator ordered for the whole fleet. What is over ends what was ordered before.
+    fn obey(&self, order: &Order, now: Moment);
+
+    /// Whether the gate still holds calls by the order given at this server millisecond.
+    fn obeys(&self, given_at: u64, now: Moment) -> bool;
+
     /// The shut the gate holds, if any.
     fn shut(&self, now: Moment) -> Option<Shut>;
 
@@ -62,8 +70,11 @@ pub(crate) trait Link: Send + Sync {
     /// Takes a report without waiting, and delivers it when it can: at once, or while the shut lasts.
     fn report(&self, report: Report);
 
-    /// Says that a probe went well, or an operator reopened the pool: the fleet reopens, paced.
-    fn reopened(&self, by_operator: bool);
+    /// Says that a probe went well: the fleet reopens, paced.
+    fn reopened(&self);
+
+    /// How many replicas share what is ordered for all of them; one at least.
+    fn replicas(&self) -> u32;
 }
 
 /// What connects gates with a fleet.

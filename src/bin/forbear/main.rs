@@ -5,6 +5,7 @@ mod classify;
 mod demo;
 mod diagnose;
 mod duration;
+mod gate;
 mod known;
 mod progress;
 mod simulate;
@@ -30,6 +31,7 @@ enum Verb {
     Classify(classify::Classify),
     Demo(demo::Demo),
     Diagnose(diagnose::Diagnose),
+    Gate(gate::Gate),
     Simulate(simulate::Simulate),
     Suggest(suggest::Suggest),
     WhatIf(what_if::WhatIf),
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         Verb::Classify(classify) => classify::run(&classify),
         Verb::Demo(demo) => demo::run(&demo),
         Verb::Diagnose(diagnose) => diagnose::run(&diagnose),
+        Verb::Gate(gate) => gate::run(&gate),
         Verb::Simulate(simulate) => simulate::run(&simulate),
         Verb::Suggest(suggest) => suggest::run(&suggest),
         Verb::WhatIf(what_if) => what_if::run(&what_if),

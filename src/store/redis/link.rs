@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::core::merge::Shut;
 use crate::core::moment::Moment;
 use crate::store::news::{News, Stamp};
+use crate::store::order::Order;
 use crate::store::redis::hub::Hub;
 use crate::store::redis::outbox::Slip;
 use crate::store::{Hears, Link, Report};
@@ -25,12 +26,14 @@ pub(super) struct PoolLink {
 }
 
 /// What is known of the store's entry.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Known {
     round: u64,
     stamp: Stamp,
     /// The shut this replica found itself: it is told again should the store lose it.
     own: Option<Shut>,
+    /// The order heard last, and its end.
+    order: Option<(Order, Moment)>,
     activity: u32,
     active_at: Option<Moment>,
 }
@@ -62,6 +65,38 @@ impl PoolLink {
         }
     }
 
+    /// Hears what an operator ordered; only the latest order counts.
+    pub(super) fn hear_order(&self, order: Order, now: Moment) {
+        let mut known = self.known();
+        if known.order.as_ref().is_some_and(|(known, _)| known.given_at >= order.given_at) {
+            return;
+        }
+        let ends = now.after(order.left);
+        known.order = Some((order.clone(), ends));
+        drop(known);
+        if let Some(gate) = self.gate.upgrade() {
+            gate.obey(&order, now);
+        }
+    }
+
+    /// Hears what was read of an order. One that is over, and nobody here obeyed, is history.
+    pub(super) fn read_order(&self, order: Order, now: Moment) {
+        let obeys = || {
+            let before = self.known().order.as_ref().map(|(order, _)| order.given_at);
+            before.is_some_and(|before| self.gate.upgrade().is_some_and(|gate| gate.obeys(before, now)))
+        };
+        if !order.left.is_zero() || obeys() {
+            self.hear_order(order, now);
+        }
+    }
+
+    /// The order this replica obeys, with what is left of it, if the store knows of none: it lost it.
+    pub(super) fn order_lost(&self, stored: Option<&Order>, now: Moment) -> Option<Order> {
+        let (order, ends) = self.known().order.clone().filter(|_| stored.is_none())?;
+        self.gate.upgrade().filter(|gate| gate.obeys(order.given_at, now))?;
+        Some(Order { left: now.until(ends), ..order })
+    }
+
     /// Whether the store should be asked about this pool: it is shut, or was called lately.
     pub(super) fn is_in_use(&self, now: Moment) -> bool {
         let Some(gate) = self.gate.upgrade() else { return false };
@@ -71,7 +106,8 @@ impl PoolLink {
             known.activity = activity;
             known.active_at = Some(now);
         }
-        known.active_at.is_some_and(|at| at.until(now) < ASKED_ABOUT_FOR) || gate.shut(now).is_some()
+        let is_ordered = known.order.as_ref().is_some_and(|(_, ends)| *ends > now);
+        is_ordered || known.active_at.is_some_and(|at| at.until(now) < ASKED_ABOUT_FOR) || gate.shut(now).is_some()
     }
 
     /// Whether its gate is shut.
@@ -82,11 +118,13 @@ impl PoolLink {
     /// The shut this replica found and still holds, if the store's end (`stored`) falls short of it: the store lost it.
     pub(super) fn lost_by_store(&self, stored: Option<Moment>, now: Moment) -> Option<Slip> {
         const SAME_END: Duration = Duration::from_secs(1);
-        let known = *self.known();
-        let held = self.gate.upgrade()?.shut(now)?;
-        let own = known.own.filter(|own| *own == held)?;
+        let (own, round) = {
+            let known = self.known();
+            (known.own?, known.round)
+        };
+        self.gate.upgrade()?.shut(now).filter(|held| *held == own)?;
         let falls_short = stored.is_none_or(|stored| stored.after(SAME_END) < own.until);
-        falls_short.then_some(Slip { shut: own, seen_at: now, admitted: known.round.saturating_sub(1), again: true })
+        falls_short.then_some(Slip { shut: own, seen_at: now, admitted: round.saturating_sub(1), again: true })
     }
 }
 
@@ -101,13 +139,17 @@ impl Link for PoolLink {
         self.hub.work.notify_one();
     }
 
-    fn reopened(&self, by_operator: bool) {
+    fn reopened(&self) {
         let mut known = self.known();
         known.own = None;
-        let admitted = (!by_operator).then_some(known.round);
+        let admitted = known.round;
         drop(known);
         self.hub.state().reopenings.push((self.tag.clone(), admitted));
         self.hub.work.notify_one();
+    }
+
+    fn replicas(&self) -> u32 {
+        self.hub.replicas().unwrap_or(1)
     }
 }
 
@@ -128,6 +170,12 @@ mod tests {
     impl Hears for Gate {
         fn hear(&self, _: &News, _: bool, _: Moment) {
             self.0.fetch_add(1, Ordering::Relaxed);
+        }
+
+        fn obey(&self, _: &Order, _: Moment) {}
+
+        fn obeys(&self, _: u64, _: Moment) -> bool {
+            false
         }
 
         fn shut(&self, _: Moment) -> Option<Shut> {

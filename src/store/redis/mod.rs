@@ -10,6 +10,8 @@ mod hub;
 mod keys;
 mod link;
 mod listener;
+mod operator;
+mod operator_pool;
 mod options;
 mod outbox;
 #[cfg(test)]
@@ -24,6 +26,8 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
+pub use operator::{Operator, OperatorError};
+pub use operator_pool::{FleetOrder, FleetPool, FleetShut, PoolName};
 pub use options::RedisOptions;
 
 use crate::clock::{Clock, SharedDice};
