@@ -33,6 +33,7 @@ struct Held {
     pace: Option<Slots>,
     reason: Box<str>,
     /// The order for all replicas that it is, by the server's millisecond; none where it is this process's own.
+    #[cfg_attr(not(feature = "redis"), expect(dead_code, reason = "nobody else gives orders"))]
     fleet: Option<u64>,
 }
 

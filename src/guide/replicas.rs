@@ -59,6 +59,38 @@
 //!
 //! A pool that is shut only because another replica said so is probed after a minute: news may be wrong.
 //!
+//! # An operator's lever
+//!
+//! One command holds a pool in every replica, within a second, without a build and without a list of hosts:
+//!
+//! ```text
+//! $ export FORBEAR_REDIS_URL=rediss://forbear@cache.internal FORBEAR_REDIS_NAMESPACE=prod
+//! $ export FORBEAR_REDIS_PASSWORD_FILE=/run/secrets/redis
+//! $ forbear gate shut openai/prod/gpt-4o --for 30m --reason 'the export needs the quota'
+//! shut by alice: 8 replicas were told
+//! $ forbear gate list
+//! 6fhr3uqm2vbaxk5t  openai/prod: not held
+//! m4zq7tjy2cdkw3na  openai/prod/gpt-4o: shut by hand of alice (the export needs the quota), 1794.2s left
+//! ```
+//!
+//! | verb | what every replica does | ends |
+//! |---|---|---|
+//! | `shut POOL --for` | lets nobody pass, no probe either; who cannot wait so long is refused as `by_hand` | by itself, at most 26 h later |
+//! | `pace POOL --every --for` | lets its part of one call per `--every` pass, the whole fleet together that many | the same |
+//! | `reopen POOL` | forgets the shut, the provider's or an operator's; calls come back one after another | |
+//! | `list`, `show POOL` | nothing: they read | |
+//!
+//! A pool is named by provider and path, as the application built it; a path that is cut short holds all pools below it. The
+//! later order takes the place of the earlier. It stands beside what the provider said and is not mixed with it: a throttle
+//! changes nothing about an order, and when the order ends, a provider's shut that still runs holds on. A replica that starts
+//! later obeys too, and a store that lost an order is told again by whoever obeys it. Where no store is up, nobody hears.
+//!
+//! Each order is an event in every replica (`gate_operated`), logged at WARN as `forbear.gate.operated` with the reason and
+//! the name behind it. The password is read from the environment or from a file it names, and refused in an argument, which
+//! everybody on the machine can read. An operator needs the rights below and `+zrange`. A page of one's own is made of
+//! [`Operator`](crate::Operator), which the command is made of as well; [`layer::gate_routes`](crate::layer::gate_routes)
+//! (feature `axum`) are the levers of one process.
+//!
 //! # Rights
 //!
 //! `rediss://` beyond this machine, or [`allow_plaintext`](crate::RedisOptions::allow_plaintext); the application installs

@@ -1,4 +1,5 @@
-//! Integrations: the wire tap, which counts the requests that really leave.
+//! Integrations: the wire tap, which counts the requests that really leave, and (feature `axum`) `gate_routes`, an
+//! operator's levers over HTTP.
 //!
 //! A client or SDK inside an operation may retry by itself. Its requests are then more than the attempts made here, both
 //! layers' retries multiply, and nothing above it can tell. A tap below that layer and above the socket can: it counts a
@@ -21,11 +22,15 @@
 //! An operation that by its nature sends several requests (a token, then the call) is no retry layer: tap only the client
 //! that speaks to the provider.
 
+#[cfg(feature = "axum")]
+mod gate_routes;
 #[cfg(feature = "reqwest-middleware")]
 mod reqwest_tap;
 #[cfg(feature = "tower")]
 mod tower_tap;
 
+#[cfg(feature = "axum")]
+pub use gate_routes::gate_routes;
 #[cfg(feature = "reqwest-middleware")]
 pub use reqwest_tap::ReqwestTap;
 #[cfg(feature = "tower")]

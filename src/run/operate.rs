@@ -122,6 +122,29 @@ impl Forbear {
         pools
     }
 
+    /// The pool of this provider and path, if one was built, or the level above those that were: for whoever knows only
+    /// names. A level above becomes a pool by it.
+    ///
+    /// ```
+    /// # use forbear::{Forbear, provider};
+    /// # let forbear = Forbear::builder().build()?;
+    /// let pool = forbear.pool(provider::openai(), ["prod", "gpt"]).build()?;
+    /// assert!(forbear.find_pool("openai", &["prod", "gpt"]).is_some());
+    /// assert!(forbear.find_pool("openai", &["prod"]).is_some(), "it holds all below it");
+    /// assert!(forbear.find_pool("openai", &["staging"]).is_none());
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
+    #[must_use]
+    pub fn find_pool(&self, provider: &str, path: &[&str]) -> Option<Pool> {
+        let begins_so = |pool: &[String]| {
+            !path.is_empty() && pool.len() >= path.len() && pool.iter().zip(path).all(|(name, asked)| name == asked)
+        };
+        let mut pools = self.pools.all().into_iter();
+        let found = pools.find(|pool| pool.table.id == provider && begins_so(&pool.path))?;
+        // Names that were let in once are let in again.
+        self.pool((*found.table).clone(), path).build().ok()
+    }
+
     /// Turns the gate off at run time: who waits passes now, and each call waits by itself from now on, as with
     /// [`Gate::off`](crate::Gate::off). What gates knew is kept. Whether that changed anything: not where there is no gate.
     ///
