@@ -11,6 +11,7 @@
 //! Where several processes draw on one limit each has its share of it, and answers that tell how much is left say when
 //! others have stopped using theirs.
 
+mod given;
 mod told;
 
 use std::time::Duration;

@@ -208,6 +208,8 @@ impl Node {
         let was_held = self.parts.by_hand.holds(now, |_| ()).is_some();
         if was_shut || was_held {
             self.parts.by_hand.set(None);
+            #[cfg(feature = "redis")]
+            self.goes_alone(now.after(crate::store::news::LONGEST_SHUT));
             core.reopen(now, &mut &self.trunk().dice);
             let reopened = self.notices(&mut core, now);
             drop(core);

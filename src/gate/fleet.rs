@@ -9,7 +9,7 @@ use crate::gate::Node;
 use crate::gate::by_hand::{self, is_by_hand};
 use crate::store::news::{News, Phase};
 use crate::store::order::Order;
-use crate::store::{Hears, Link, PoolId, Report, Store};
+use crate::store::{Grant, Hears, Link, PoolId, Report, Store, Want};
 
 /// A level's way to the store; empty where there is none.
 #[derive(Default)]
@@ -27,6 +27,23 @@ impl FleetLink {
     pub(super) fn tell_reopened(&self, early: bool) {
         if let (true, Some(link)) = (early, self.0.get()) {
             link.reopened();
+        }
+    }
+
+    /// Whether all replicas share one pace.
+    pub(super) fn is_paced(&self) -> bool {
+        self.0.get().is_some_and(|link| link.is_paced())
+    }
+
+    /// Whether the store is relied on.
+    pub(super) fn is_up(&self) -> bool {
+        self.0.get().is_some_and(|link| link.is_up())
+    }
+
+    /// Asks the store for slots. Never waits.
+    pub(super) fn want(&self, want: Want) {
+        if let Some(link) = self.0.get() {
+            link.want(want);
         }
     }
 
@@ -59,9 +76,14 @@ impl Hears for Node {
                 core.reopen(now, dice);
                 drop(core);
                 self.look(now);
+                self.asks_again();
                 self.wake_heads();
             }
-            Phase::Ramp => {}
+            Phase::Ramp => {
+                drop(core);
+                self.asks_again();
+                self.wake_heads();
+            }
         }
     }
 
@@ -72,6 +94,10 @@ impl Hears for Node {
             every if every.is_zero() => self.hold(by_hand::Order::Shut, until, &why, Some(order.given_at), now),
             every => self.hold(by_hand::Order::Pace(every), until, &why, Some(order.given_at), now),
         }
+    }
+
+    fn granted(&self, grant: Option<&Grant>, now: Moment) {
+        self.takes_in(grant, now);
     }
 
     fn obeys(&self, given_at: u64, now: Moment) -> bool {

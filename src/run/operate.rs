@@ -142,7 +142,7 @@ impl Forbear {
         let mut pools = self.pools.all().into_iter();
         let found = pools.find(|pool| pool.table.id == provider && begins_so(&pool.path))?;
         // Names that were let in once are let in again.
-        self.pool((*found.table).clone(), path).build().ok()
+        self.pool(*found.table, path).build().ok()
     }
 
     /// Turns the gate off at run time: who waits passes now, and each call waits by itself from now on, as with

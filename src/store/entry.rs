@@ -11,15 +11,22 @@
 //! | order of an operator | what was ordered before gives way to it |
 //! | order that is told again | nothing, where another was ever given |
 //! | reopening by an operator | on the way back, a new round, no strikes; what was ordered before ends |
+//! | slots asked for while it is shut | nothing: none are granted |
+//! | slots asked for after its end, the first time | one, which tests the pool for all |
+//! | slots asked for until that one went well, or for 1.5 s | none |
+//! | slots asked for later | on the way back; each lies as far from the one before as its asker says |
+//! | a probe asked for while it is shut | granted once in five minutes |
 //! | reopening by a probe of the current round | on the way back, a new round |
 //! | reopening by a probe of an earlier round | nothing |
 
 use std::time::Duration;
 
+use crate::core::gate::{PROBE_EVERY, PROBE_GOOD_AFTER};
 use crate::core::merge::{End, Shut, merge};
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
 use crate::store::news::{OLDEST_REPORT, Phase, STRIKES_FADE_AFTER, Stamp, clamp};
+use crate::store::{Grant, Want};
 
 /// One pool's entry. Times are the server's, as time since its epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +40,10 @@ pub(crate) struct Entry {
     pub(crate) class: LimitClass,
     pub(crate) last_throttle: Moment,
     pub(crate) held: Option<Held>,
+    /// When the next slot of the pace all share is.
+    pub(crate) slot_at: Moment,
+    /// When a probe was granted last, and in which round.
+    pub(crate) probed: Option<(Moment, u64)>,
 }
 
 /// What an operator ordered.
@@ -69,6 +80,8 @@ impl Entry {
             class: LimitClass::Unknown,
             last_throttle: Moment::START,
             held: None,
+            slot_at: Moment::START,
+            probed: None,
         }
     }
 
@@ -131,6 +144,42 @@ impl Entry {
     pub(crate) fn after_reopening(before: Option<Self>, now: Moment) -> Option<Self> {
         let entry = Self::after_order(before, (Duration::ZERO, Duration::ZERO), None, now)?;
         Some(Self { strikes: 0, ..entry.on_its_way_back(now) })
+    }
+
+    /// The entry after somebody asked for slots or a probe, and what he is granted.
+    pub(crate) fn after_permit(before: Option<Self>, want: Want, horizon: Duration, now: Moment) -> (Self, Grant) {
+        let mut entry = before.unwrap_or_else(|| Self::new(now));
+        let mut grant = Grant::default();
+        let is_shut = entry.phase == Phase::Shut && entry.until > now;
+        let probed_at = entry.probed.filter(|(_, round)| *round == entry.round).map(|(at, _)| at);
+        let good_at = probed_at.filter(|at| *at >= entry.until).map(|at| at.after(PROBE_GOOD_AFTER));
+        match want {
+            Want::Probe => match probed_at.map(|at| at.after(PROBE_EVERY)).filter(|next| is_shut && *next > now) {
+                Some(next) => grant.again_in = now.until(next),
+                None => (grant.probes, entry.probed) = (true, Some((now, entry.round))),
+            },
+            Want::Slots { .. } if is_shut => grant.again_in = now.until(entry.until),
+            Want::Slots { slots, every } => match good_at.filter(|_| entry.phase == Phase::Shut) {
+                None if entry.phase == Phase::Shut => {
+                    entry.probed = Some((now, entry.round));
+                    entry.slot_at = now;
+                    grant = Grant { slots: vec![Duration::ZERO], probes: true, again_in: PROBE_GOOD_AFTER };
+                }
+                Some(good_at) if good_at > now => grant.again_in = now.until(good_at),
+                _ => {
+                    entry.phase = Phase::Ramp;
+                    entry.slot_at = entry.slot_at.max(now);
+                    while grant.slots.len() < slots as usize && now.until(entry.slot_at) <= horizon {
+                        grant.slots.push(now.until(entry.slot_at));
+                        entry.slot_at = entry.slot_at.after(every);
+                    }
+                    if grant.slots.is_empty() {
+                        grant.again_in = now.until(entry.slot_at).saturating_sub(horizon);
+                    }
+                }
+            },
+        }
+        (entry, grant)
     }
 
     fn on_its_way_back(mut self, now: Moment) -> Self {

@@ -3,6 +3,7 @@
 //! | when | what |
 //! |---|---|
 //! | a throttle shut a pool or moved its end | a report, one per pool at most in a trip |
+//! | somebody waits for a slot of a pace all share | a few slots are asked for |
 //! | every 2 s while a pool is shut or no subscription stands, else every 15 s (± 20 %) | all pools in use are read in one trip |
 //! | at once on a new subscription, and for a new pool | the same |
 //! | every 15 s, and with the line before | this replica says it is alive |
@@ -31,6 +32,7 @@ use crate::store::redis::hub::Hub;
 use crate::store::redis::link::PoolLink;
 use crate::store::redis::operator::invocation;
 use crate::store::redis::outbox::Slip;
+use crate::store::redis::permit;
 use crate::store::redis::stored::{FIELDS, Stored};
 
 /// Between two readings while something is shut, or news could be missed.
@@ -101,9 +103,10 @@ fn any_shut(hub: &Hub, now: Moment) -> bool {
 /// Tells all there is to tell. What could not be told stays.
 async fn deliver(hub: &Arc<Hub>) -> Result<(), Unanswered> {
     let now = hub.clock.now();
-    let (slips, reopenings, orders) = {
+    let (slips, reopenings, orders, wants) = {
         let mut state = hub.state();
-        (state.outbox.take(now), std::mem::take(&mut state.reopenings), std::mem::take(&mut state.orders))
+        let (reopenings, orders) = (std::mem::take(&mut state.reopenings), std::mem::take(&mut state.orders));
+        (state.outbox.take(now), reopenings, orders, std::mem::take(&mut state.wants))
     };
     let links = hub.links();
     let link = |tag: &str| links.iter().find(|link| link.tag == tag);
@@ -132,6 +135,12 @@ async fn deliver(hub: &Arc<Hub>) -> Result<(), Unanswered> {
         // Found missing again by the next reading.
         if outcome.is_ok() {
             outcome = order_again(hub, &tag, &order).await;
+        }
+    }
+    for (tag, want) in wants {
+        let grant = if outcome.is_ok() { permit::ask(hub, &tag, want).await } else { None };
+        if let Some(link) = link(&tag) {
+            link.grant(grant.as_ref(), hub.clock.now());
         }
     }
     outcome

@@ -12,7 +12,6 @@ use crate::clock::{Clock, SharedDice};
 use crate::core::moment::Moment;
 use crate::event::Event;
 use crate::event::sink::Listener;
-use crate::store::Fleet;
 use crate::store::news::{Line, number};
 use crate::store::order::Order;
 use crate::store::redis::breaker::Breaker;
@@ -20,6 +19,7 @@ use crate::store::redis::keys::Keys;
 use crate::store::redis::link::PoolLink;
 use crate::store::redis::outbox::Outbox;
 use crate::store::redis::server_clock::ServerClock;
+use crate::store::{Fleet, Want};
 
 /// What is read is not trusted: no pace is divided by more.
 const MOST_REPLICAS: u32 = 100_000;
@@ -30,6 +30,8 @@ pub(super) struct Hub {
     pub(super) keys: Keys,
     /// This process among its replicas.
     pub(super) replica: String,
+    /// Whether all replicas share one pace.
+    pub(super) paced: bool,
     pub(super) clock: Clock,
     pub(super) dice: SharedDice,
     listener: Option<Box<dyn Listener>>,
@@ -54,6 +56,8 @@ pub(super) struct State {
     pub(super) outbox: Outbox,
     /// Pools to reopen for everybody, with the round of the probe that found them well.
     pub(super) reopenings: Vec<(String, u64)>,
+    /// What gates ask for, by the pool's tag.
+    pub(super) wants: HashMap<String, Want>,
     /// Orders the store lost.
     pub(super) orders: Vec<(String, Order)>,
     pub(super) connection: Option<MultiplexedConnection>,
@@ -66,6 +70,7 @@ pub(super) struct Scripts {
     pub(super) report: Script,
     pub(super) reopen: Script,
     pub(super) order: Script,
+    pub(super) permit: Script,
     pub(super) alive: Script,
 }
 
@@ -75,6 +80,7 @@ impl Default for Scripts {
             report: Script::new(include_str!("report.lua")),
             reopen: Script::new(include_str!("reopen.lua")),
             order: Script::new(include_str!("order.lua")),
+            permit: Script::new(include_str!("permit.lua")),
             alive: Script::new(include_str!("alive.lua")),
         }
     }
@@ -85,6 +91,7 @@ impl Hub {
         client: Client,
         keys: Keys,
         replica: String,
+        paced: bool,
         clock: Clock,
         dice: SharedDice,
         listener: Option<Box<dyn Listener>>,
@@ -93,6 +100,7 @@ impl Hub {
             client,
             keys,
             replica,
+            paced,
             clock,
             dice,
             listener,

@@ -9,7 +9,7 @@ use crate::store::news::{News, Stamp};
 use crate::store::order::Order;
 use crate::store::redis::hub::Hub;
 use crate::store::redis::outbox::Slip;
-use crate::store::{Hears, Link, Report};
+use crate::store::{Grant, Hears, Link, Report, Want};
 
 /// A pool nobody called for this long is not asked about.
 const ASKED_ABOUT_FOR: Duration = Duration::from_secs(300);
@@ -90,6 +90,13 @@ impl PoolLink {
         }
     }
 
+    /// Gives its gate what the store granted, or nothing.
+    pub(super) fn grant(&self, grant: Option<&Grant>, now: Moment) {
+        if let Some(gate) = self.gate.upgrade() {
+            gate.granted(grant, now);
+        }
+    }
+
     /// The order this replica obeys, with what is left of it, if the store knows of none: it lost it.
     pub(super) fn order_lost(&self, stored: Option<&Order>, now: Moment) -> Option<Order> {
         let (order, ends) = self.known().order.clone().filter(|_| stored.is_none())?;
@@ -148,6 +155,19 @@ impl Link for PoolLink {
         self.hub.work.notify_one();
     }
 
+    fn is_paced(&self) -> bool {
+        self.hub.paced
+    }
+
+    fn is_up(&self) -> bool {
+        self.hub.state().breaker.is_up()
+    }
+
+    fn want(&self, want: Want) {
+        self.hub.state().wants.insert(self.tag.clone(), want);
+        self.hub.work.notify_one();
+    }
+
     fn replicas(&self) -> u32 {
         self.hub.replicas().unwrap_or(1)
     }
@@ -173,6 +193,8 @@ mod tests {
         }
 
         fn obey(&self, _: &Order, _: Moment) {}
+
+        fn granted(&self, _: Option<&Grant>, _: Moment) {}
 
         fn obeys(&self, _: u64, _: Moment) -> bool {
             false
@@ -205,7 +227,7 @@ mod tests {
     fn a_state_is_news_once_and_what_the_own_name_told_before_a_restart_is_news_too() {
         let client = redis::Client::open("redis://127.0.0.1").expect("a client");
         let (clock, dice) = (Clock::new(), SharedDice::from_seed(1));
-        let hub = Arc::new(Hub::new(client, Keys::new("test"), "r-1".to_owned(), clock, dice, None));
+        let hub = Arc::new(Hub::new(client, Keys::new("test"), "r-1".to_owned(), false, clock, dice, None));
         let gate = Arc::new(Gate::default());
         let heard: std::sync::Weak<Gate> = Arc::downgrade(&gate);
         let link = PoolLink::new("tag".to_owned(), "name".to_owned(), heard, hub);

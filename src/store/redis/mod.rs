@@ -14,6 +14,7 @@ mod operator;
 mod operator_pool;
 mod options;
 mod outbox;
+mod permit;
 #[cfg(test)]
 mod scripts_tests;
 mod server_clock;
@@ -66,7 +67,7 @@ impl RedisStore {
         };
         let replica = options.replica.clone().unwrap_or_else(|| format!("{:016x}", (&mut &dice).roll()));
         let keys = Keys::new(&options.namespace);
-        let hub = Arc::new(Hub::new(client, keys, replica, clock, dice, listener));
+        let hub = Arc::new(Hub::new(client, keys, replica, options.is_paced(), clock, dice, listener));
         let tasks =
             [supervise(&runtime, Arc::clone(&hub), courier::run), supervise(&runtime, Arc::clone(&hub), listener::run)];
         Ok(Self { hub, tasks })

@@ -25,6 +25,7 @@ use crate::core::setting::InvalidSetting;
 /// | namespace | required | 1 to 64 printable ASCII characters | staging and production must not throttle each other by accident |
 /// | `replica` | random | 1 to 32 of letters, digits, `.`, `_`, `-` | names this process in the entries operators read |
 /// | `password` | the URL's | | one that comes from a file or a vault need not be put into a URL |
+/// | `paced` | off | | asks the store while calls come back: a trip for up to four of them |
 /// | `allow_plaintext` | off | | a password would cross the network readable |
 ///
 /// Debug shows neither user nor password.
@@ -34,6 +35,7 @@ pub struct RedisOptions {
     pub(super) namespace: String,
     pub(super) replica: Option<String>,
     password: Option<String>,
+    paced: bool,
     allow_plaintext: bool,
 }
 
@@ -41,7 +43,14 @@ impl RedisOptions {
     /// A store at `url` for the fleet named `namespace`. Checked when the engine is built.
     #[must_use]
     pub fn new(url: impl Into<String>, namespace: impl Into<String>) -> Self {
-        Self { url: url.into(), namespace: namespace.into(), replica: None, password: None, allow_plaintext: false }
+        Self {
+            url: url.into(),
+            namespace: namespace.into(),
+            replica: None,
+            password: None,
+            paced: false,
+            allow_plaintext: false,
+        }
     }
 
     /// The name of this process among its replicas; must differ from the others'.
@@ -56,6 +65,22 @@ impl RedisOptions {
     pub fn password(mut self, password: impl Into<String>) -> Self {
         self.password = Some(password.into());
         self
+    }
+
+    /// Shares one pace, besides news: after a shut one request tests the pool for the whole fleet, and calls come back one
+    /// after another over all replicas, as fast as the whole pool's limit allows. Without it each replica paces its own part.
+    ///
+    /// A call that waits for its slot anyway waits at most 100 ms for the store; where no answer comes, each replica goes on
+    /// with its part of the pace. Limits that come back in windows are divided among the replicas either way.
+    #[must_use]
+    pub fn paced(mut self) -> Self {
+        self.paced = true;
+        self
+    }
+
+    /// Whether replicas share one pace.
+    pub(crate) fn is_paced(&self) -> bool {
+        self.paced
     }
 
     /// Allows an unencrypted connection to another machine.
@@ -104,6 +129,7 @@ impl fmt::Debug for RedisOptions {
             .field("namespace", &self.namespace)
             .field("replica", &self.replica)
             .field("password", &self.password.as_ref().map(|_| Hidden))
+            .field("paced", &self.paced)
             .field("allow_plaintext", &self.allow_plaintext)
             .finish()
     }

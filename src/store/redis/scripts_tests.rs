@@ -12,11 +12,13 @@ use redis::Connection;
 use crate::core::merge::End;
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
+use crate::store::Want;
 use crate::store::entry::{Entry, Told};
 use crate::store::news::{
     KEPT_AFTER_END, LONGEST_DAILY, LONGEST_SHUT, Line, OLDEST_REPORT, STRIKES_FADE_AFTER, end_word,
 };
 use crate::store::redis::hub::Scripts;
+use crate::store::redis::permit;
 use crate::store::redis::stored::{FIELDS, Stored};
 
 const KEY: &str = "fb:1:{abcdefghij234567}:gate";
@@ -34,6 +36,8 @@ enum Step {
     Order { left: Duration, every: u64, again: bool },
     /// An operator reopens.
     Reopen,
+    /// Somebody asks for slots, so many microseconds apart, or for leave to probe.
+    Permit(Want),
     /// Time passes.
     Pass(Duration),
     /// The server forgets.
@@ -63,6 +67,10 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         1 => (1_u64..200_000, 0_u64..1_000, any::<bool>())
             .prop_map(|(left, every, again)| Step::Order { left: Duration::from_millis(left), every, again }),
         1 => Just(Step::Reopen),
+        1 => Just(Step::Permit(Want::Probe)),
+        5 => (0_u32..5, 1_u64..400_000)
+            .prop_map(|(slots, every)| Want::Slots { slots, every: Duration::from_micros(every) })
+            .prop_map(Step::Permit),
         2 => (1_u64..150_000).prop_map(|passed| Step::Pass(Duration::from_millis(passed))),
         1 => Just(Step::Lose),
     ];
@@ -182,6 +190,17 @@ impl Both {
                 self.was_told(Some(way_back))?;
                 self.was_told(Some(line(after)))?;
             }
+            Step::Permit(want) => {
+                let mut call = self.scripts.permit.key(KEY);
+                permit::arguments(&mut call, want);
+                let answer: Vec<String> = call.invoke(&mut self.connection).expect("an answer");
+                let now = Moment::since_start(Duration::from_micros(answer[0].parse().expect("a time")));
+                let (after, grant) = Entry::after_permit(self.expected, want, permit::HORIZON, now);
+                self.expected = Some(after);
+                self.compare()?;
+                prop_assert_eq!(permit::read(&answer), Some(grant), "{:?}", answer);
+                self.was_told(None)?;
+            }
             Step::Pass(passed) => self.pass(passed),
             Step::Lose => {
                 redis::cmd("FLUSHALL").exec(&mut self.connection).expect("done");
@@ -221,6 +240,15 @@ impl Both {
             .arg(millis(entry.last_throttle))
             .exec(&mut self.connection)
             .expect("moved");
+        let micros = |moment: Moment| moment.elapsed_since_start().as_micros() as u64;
+        entry.slot_at = earlier(entry.slot_at, passed);
+        let mut moved = redis::cmd("HSET");
+        moved.arg(KEY).arg("slot_at").arg(micros(entry.slot_at));
+        if let Some((probed_at, _)) = &mut entry.probed {
+            *probed_at = earlier(*probed_at, passed);
+            moved.arg("probed_at").arg(micros(*probed_at));
+        }
+        moved.exec(&mut self.connection).expect("moved");
         if let Some(held) = &mut entry.held {
             held.until = earlier(held.until, passed);
             let until = millis(held.until);
@@ -246,6 +274,11 @@ impl Both {
         let number = |at: usize| fields[at].as_deref().and_then(|field| field.parse::<u64>().ok());
         let held = expected.held.map(|held| [millis(held.given_at), millis(held.until), held.every.as_millis() as u64]);
         prop_assert_eq!([9, 10, 11].map(number), held.map_or([None; 3], |held| held.map(Some)));
+        let times: Vec<Option<u64>> =
+            redis::cmd("HMGET").arg(KEY).arg(&["slot_at", "probed_at"]).query(&mut self.connection).expect("fields");
+        let micros = |moment: Moment| moment.elapsed_since_start().as_micros() as u64;
+        prop_assert_eq!(times[0].unwrap_or(0), micros(expected.slot_at));
+        prop_assert_eq!(times[1].unwrap_or(0), expected.probed.map_or(0, |(at, _)| micros(at)));
         let expires: i64 = redis::cmd("PTTL").arg(KEY).query(&mut self.connection).expect("a time to live");
         // Time was only made to pass in the fields, not for the server's own clock.
         let most = (LONGEST_DAILY + KEPT_AFTER_END).as_millis();
