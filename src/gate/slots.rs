@@ -83,7 +83,7 @@ impl Node {
         let need = core.needs(replicas, now, &mut &self.trunk().dice);
         let given = match need {
             Need::Probe => state.probe,
-            Need::Slot(_) => state.has_slot(now),
+            Need::Slot { .. } => state.has_slot(now),
             _ => return Goes::By(Slots::Own),
         };
         if behind.is_some() && state.asked_at.is_some_and(|asked_at| asked_at.until(now) >= ANSWER_WITHIN) {
@@ -96,7 +96,7 @@ impl Node {
             state.asked_at = Some(now);
             let slots = (behind + 1).div_ceil(replicas as usize).clamp(1, MOST_AT_ONCE) as u32;
             link.want(match need {
-                Need::Slot(every) => Want::Slots { slots, every },
+                Need::Slot { every, known } => Want::Slots { slots, every, known },
                 _ => Want::Probe,
             });
         }
@@ -128,11 +128,14 @@ impl Node {
 
     /// Takes in what the store gave, or that it gave nothing.
     pub(super) fn takes_in(&self, grant: Option<&Grant>, now: Moment) {
+        if let Some(every) = grant.and_then(|grant| grant.every) {
+            self.state().agrees(every, self.parts.link.replicas());
+        }
         let mut state = self.parts.given.lock();
         state.asked_at = None;
         match grant {
             None => state.alone_until = now.after(ALONE_FOR),
-            Some(Grant { slots, probes, again_in }) => {
+            Some(Grant { slots, probes, again_in, .. }) => {
                 state.again_at = now.after(*again_in);
                 state.probes |= *probes && !slots.is_empty();
                 state.probe |= *probes && slots.is_empty();

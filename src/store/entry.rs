@@ -44,6 +44,8 @@ pub(crate) struct Entry {
     pub(crate) slot_at: Moment,
     /// When a probe was granted last, and in which round.
     pub(crate) probed: Option<(Moment, u64)>,
+    /// One slot per so long, as somebody knows.
+    pub(crate) slot_every: Option<Duration>,
 }
 
 /// What an operator ordered.
@@ -82,6 +84,7 @@ impl Entry {
             held: None,
             slot_at: Moment::START,
             probed: None,
+            slot_every: None,
         }
     }
 
@@ -149,6 +152,9 @@ impl Entry {
     /// The entry after somebody asked for slots or a probe, and what he is granted.
     pub(crate) fn after_permit(before: Option<Self>, want: Want, horizon: Duration, now: Moment) -> (Self, Grant) {
         let mut entry = before.unwrap_or_else(|| Self::new(now));
+        if let Want::Slots { every, known: true, .. } = want {
+            entry.slot_every = Some(every);
+        }
         let mut grant = Grant::default();
         let is_shut = entry.phase == Phase::Shut && entry.until > now;
         let probed_at = entry.probed.filter(|(_, round)| *round == entry.round).map(|(at, _)| at);
@@ -159,11 +165,11 @@ impl Entry {
                 None => (grant.probes, entry.probed) = (true, Some((now, entry.round))),
             },
             Want::Slots { .. } if is_shut => grant.again_in = now.until(entry.until),
-            Want::Slots { slots, every } => match good_at.filter(|_| entry.phase == Phase::Shut) {
+            Want::Slots { slots, every, .. } => match good_at.filter(|_| entry.phase == Phase::Shut) {
                 None if entry.phase == Phase::Shut => {
                     entry.probed = Some((now, entry.round));
                     entry.slot_at = now;
-                    grant = Grant { slots: vec![Duration::ZERO], probes: true, again_in: PROBE_GOOD_AFTER };
+                    (grant.slots, grant.probes, grant.again_in) = (vec![Duration::ZERO], true, PROBE_GOOD_AFTER);
                 }
                 Some(good_at) if good_at > now => grant.again_in = now.until(good_at),
                 _ => {
@@ -171,7 +177,7 @@ impl Entry {
                     entry.slot_at = entry.slot_at.max(now);
                     while grant.slots.len() < slots as usize && now.until(entry.slot_at) <= horizon {
                         grant.slots.push(now.until(entry.slot_at));
-                        entry.slot_at = entry.slot_at.after(every);
+                        entry.slot_at = entry.slot_at.after(entry.slot_every.unwrap_or(every));
                     }
                     if grant.slots.is_empty() {
                         grant.again_in = now.until(entry.slot_at).saturating_sub(horizon);
@@ -179,7 +185,7 @@ impl Entry {
                 }
             },
         }
-        (entry, grant)
+        (entry, Grant { every: entry.slot_every, ..grant })
     }
 
     fn on_its_way_back(mut self, now: Moment) -> Self {

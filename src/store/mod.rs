@@ -44,8 +44,8 @@ pub(crate) struct Report {
 /// What a gate asks for whose calls come back at a pace all replicas share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Want {
-    /// So many slots, of which the whole pool has one per `every`.
-    Slots { slots: u32, every: Duration },
+    /// So many slots, of which the whole pool has one per `every`, as the gate knows or guesses.
+    Slots { slots: u32, every: Duration, known: bool },
     /// Leave to probe a pool that is shut.
     Probe,
 }
@@ -59,6 +59,8 @@ pub(crate) struct Grant {
     pub(crate) probes: bool,
     /// When it is worth asking again, from now.
     pub(crate) again_in: Duration,
+    /// One slot of the whole pool per so long, as some replica knows.
+    pub(crate) every: Option<Duration>,
 }
 
 /// A gate, as a store sees it.

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | flowing, or shut without a probe that is due | nothing |
 //! | shut, and a probe is due | leave to be the one that probes |
-//! | paced evenly | a slot |
+//! | paced evenly, or ever faster since nothing is known | a slot |
 //! | paced by windows, or from the start | nothing: each has its part of the window, or of the slots |
 
 use std::time::Duration;
@@ -26,8 +26,13 @@ pub enum Need {
     Nothing,
     /// To be the only one that probes.
     Probe,
-    /// A slot, of which the whole pool has one per so long.
-    Slot(Duration),
+    /// A slot.
+    Slot {
+        /// The whole pool has one per so long.
+        every: Duration,
+        /// Whether that is known; else it is a guess.
+        known: bool,
+    },
 }
 
 /// Whose slots a call that asks goes by.
@@ -50,8 +55,19 @@ impl Gate {
         let probe_due = matches!(self.peek_for(Ask::at(now), dice), Admission::Pass(pass) if pass.probe);
         match &self.state {
             State::Shut { .. } if probe_due => Need::Probe,
-            State::Paced(pace, _) => pace.of_all(replicas, self.supply.knows_limit()).map_or(Need::Nothing, Need::Slot),
+            State::Paced(pace, _) => {
+                let of_all = pace.of_all(replicas, self.supply.knows_limit());
+                of_all.map_or(Need::Nothing, |every| Need::Slot { every, known: pace.is_known() })
+            }
             State::Flowing | State::Shut { .. } => Need::Nothing,
+        }
+    }
+
+    /// Hears how far apart slots of the whole pool are, from somebody who knows: who only guesses takes one of so many
+    /// parts of that.
+    pub fn agrees(&mut self, every: Duration, replicas: u32) {
+        if let State::Paced(pace, _) = &mut self.state {
+            pace.agrees(every, replicas);
         }
     }
 

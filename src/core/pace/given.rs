@@ -24,6 +24,20 @@ impl Pace {
         Some(every.max(SHORTEST_STEP))
     }
 
+    /// Whether the interval is known, or learned, by this very process.
+    pub(in crate::core) const fn is_known(&self) -> bool {
+        matches!(self.plan, Plan::Even { .. } | Plan::Learned { .. }) && !self.agreed
+    }
+
+    /// Takes over what somebody else knows, in the place of a guess.
+    pub(in crate::core) fn agrees(&mut self, every: Duration, replicas: u32) {
+        if self.agreed || matches!(self.plan, Plan::SlowStart { .. }) {
+            self.agreed = true;
+            let interval = every.max(SHORTEST_STEP) * replicas.max(1);
+            self.plan = Plan::Even { interval, slowest: interval, fastest: every.max(SHORTEST_STEP) };
+        }
+    }
+
     /// Takes a slot that was given, whenever the next of its own would be.
     pub(in crate::core) fn take_given(&mut self, now: Moment, dice: &mut impl Dice) {
         self.next_slot = self.next_slot.min(now);

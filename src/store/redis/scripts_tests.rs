@@ -68,8 +68,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
             .prop_map(|(left, every, again)| Step::Order { left: Duration::from_millis(left), every, again }),
         1 => Just(Step::Reopen),
         1 => Just(Step::Permit(Want::Probe)),
-        5 => (0_u32..5, 1_u64..400_000)
-            .prop_map(|(slots, every)| Want::Slots { slots, every: Duration::from_micros(every) })
+        5 => (0_u32..5, 1_u64..400_000, proptest::bool::weighted(0.2))
+            .prop_map(|(slots, every, known)| Want::Slots { slots, every: Duration::from_micros(every), known })
             .prop_map(Step::Permit),
         2 => (1_u64..150_000).prop_map(|passed| Step::Pass(Duration::from_millis(passed))),
         1 => Just(Step::Lose),
