@@ -123,3 +123,47 @@ async fn one_request_tests_the_pool_and_all_replicas_together_come_back_at_its_p
     let rate = (rest.len() - 1) as f64 / took.as_secs_f64();
     assert!((0.9..=1.1).contains(&(rate / RATE as f64)), "{rate} a second");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_the_store_each_replica_keeps_its_part_of_the_pace_and_with_it_again_there_is_no_step() {
+    let server = Server::redis(&[]);
+    let addr = server.addr();
+    let replicas = shut_fleet(&server).await;
+    let provider = Provider::default();
+    // Always ten calls wait in each, as long as they take.
+    let callers = callers(&replicas, 10, 5, &provider);
+    eventually("they come back", || provider.arrivals().len() > 20).await;
+    drop(server);
+    let killed = Instant::now();
+    tokio::time::sleep(4 * SECOND).await;
+    let server = Server::redis_at(addr, &[]);
+    let back = Instant::now();
+    let recovered = || replicas.iter().all(|replica| told(&replica.heard, "store_recovered") == 1);
+    eventually("it is relied on", recovered).await;
+    let recovered_after = back.elapsed();
+    let failed: usize = callers.join_all().await.into_iter().sum();
+    drop(server);
+
+    let arrivals = provider.arrivals();
+    let (before, rest): (Vec<_>, Vec<_>) = arrivals[1..].iter().copied().partition(|at| *at < killed);
+    let (without, after): (Vec<_>, Vec<_>) = rest.into_iter().partition(|at| *at < back);
+    println!(
+        "{} before, {} in {:?} without, {} after; recovered after {recovered_after:?}",
+        before.len(),
+        without.len(),
+        back - killed,
+        after.len()
+    );
+    assert_eq!((failed, arrivals.len()), (0, REPLICAS * 10 * 5), "nobody fails for the store's sake");
+    let rate = without.len() as f64 / (back - killed).as_secs_f64() / RATE as f64;
+    assert!((0.6..=1.25).contains(&rate), "{rate} of the pace without the store");
+    assert!(
+        most_within(&arrivals[1..], SECOND) <= RATE + RATE / 4 + REPLICAS,
+        "{}",
+        most_within(&arrivals[1..], SECOND)
+    );
+    for replica in &replicas {
+        let events = ["store_degraded", "store_recovered"].map(|word| told(&replica.heard, word));
+        assert_eq!(events, [1, 1], "{}", replica.heard);
+    }
+}

@@ -51,8 +51,8 @@
 //! # When the store is away
 //!
 //! It may be absent at the start, slow, frozen, restarted empty, or refuse what it is asked: gates go on as
-//! [`Gate::local`](crate::Gate::local) would, and keep what they know. It is asked again after one second, then ever more
-//! rarely up to 30 s; what could not be told is told then, as long as it is still true, and what the store lost is told
+//! [`Gate::local`](crate::Gate::local) would, and keep what they know. It is asked again after one second, then every
+//! two, after a refusal every 30 s; what could not be told is told then, as long as it is still true, and what the store lost is told
 //! again. Each change is one event, whatever the number of calls: `forbear_store_up` falls to 0, and
 //! `forbear_store_degraded_total` says why ([catalogue](super::events_and_metrics#every-metric)). An answer is waited for
 //! at most a quarter of a second, and only by the task that carries news.
