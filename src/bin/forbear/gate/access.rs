@@ -61,9 +61,8 @@ impl Store {
             let path = variable(&name)?;
             Some(file(&path).map_err(|error| Failure(2, format!("{name}: {path} cannot be read: {error}"))))
         };
-        match variable(PASSWORD).map(Ok).or_else(from_file).transpose()? {
-            Some(password) => options = options.password(password.trim_end_matches(['\r', '\n'])),
-            None => {}
+        if let Some(password) = variable(PASSWORD).map(Ok).or_else(from_file).transpose()? {
+            options = options.password(password.trim_end_matches(['\r', '\n']));
         }
         Ok(if self.allow_plaintext { options.allow_plaintext() } else { options })
     }
