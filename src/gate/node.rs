@@ -309,18 +309,16 @@ impl Node {
     /// Hears that a probe of this level went well.
     pub(super) fn succeeded(&self, pass: Pass, now: Moment) {
         let mut core = self.state();
-        if core.succeeded(pass, now, &mut &self.trunk().dice) {
-            let reopened = self.notices(&mut core, now);
+        if !core.succeeded(pass, now, &mut &self.trunk().dice) {
             drop(core);
-            self.tell_reopened(reopened, now);
-            self.wake_heads();
+            #[cfg(feature = "redis")]
+            self.tested_for_all(now);
             return;
         }
-        #[cfg(feature = "redis")]
-        if self.parts.link.is_paced() && matches!(self.look_at(&mut core, now), Look::Paced(_)) {
-            // A test of the pool after its shut.
-            self.parts.link.tell_reopened(true);
-        }
+        let reopened = self.notices(&mut core, now);
+        drop(core);
+        self.tell_reopened(reopened, now);
+        self.wake_heads();
     }
 
     /// Paces this very level's calls by the limits it knows, from now on.

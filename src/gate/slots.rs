@@ -126,6 +126,14 @@ impl Node {
         std::mem::take(&mut state.probes)
     }
 
+    /// Hears that a request went well that tested the pool after its shut: all may come back now.
+    pub(super) fn tested_for_all(&self, now: Moment) {
+        let link = &self.parts.link;
+        if link.is_paced() && matches!(self.look(now), Look::Paced(_)) {
+            link.tell_reopened(true);
+        }
+    }
+
     /// Takes in what the store gave, or that it gave nothing.
     pub(super) fn takes_in(&self, grant: Option<&Grant>, now: Moment) {
         if let Some(every) = grant.and_then(|grant| grant.every) {

@@ -48,6 +48,24 @@
 //! Durations travel, clocks do not: a replica whose clock is an hour off hears the same. Pools are named by a hash; of
 //! requests and answers nothing travels but the class of a limit. A pool's entry expires ten minutes after its shut ended.
 //!
+//! # One pace
+//!
+//! With news alone each replica paces its own part of what comes back: an even share, whoever needs it.
+//! [`RedisOptions::paced`](crate::RedisOptions::paced) shares the pace too:
+//!
+//! - **One probe.** When the shut's end has come, one request of the whole fleet goes first. The others wait until it went
+//!   well, or was not throttled for 1.5 s. Of a shut longer than a minute one probe goes each five minutes, not one from each
+//!   replica.
+//! - **One row of slots.** Who waits asks for a few slots at a time (his part of the waiting, at most four), and they lie one
+//!   after another for all replicas, as far apart as the whole pool's limit says. A replica that knows the limit, from
+//!   headers, is believed by those that only guess.
+//!
+//! A pool that flows asks nobody, so it costs nothing until something is throttled; then one trip for up to four calls, made
+//! by the task that carries news while the calls wait for their slots anyway. Where no answer comes within 100 ms, or the
+//! store is away, each replica goes on with its part of the same pace: all together are no faster than before, and when the
+//! store is back there is no step. Limits that come back in windows are divided among the replicas in either mode, and so are
+//! pools that [start cold](super::gate#from-the-start).
+//!
 //! # When the store is away
 //!
 //! It may be absent at the start, slow, frozen, restarted empty, or refuse what it is asked: gates go on as
