@@ -19,6 +19,7 @@
 //! - [`verdict`]: quota, backoff or pacing: how to read what is wrong with a pool, and how good that is.
 //! - [`runbooks`]: what to do about each alert.
 //! - [`testing_clients`]: a provider that throttles, in your own tests.
+//! - [`peers`]: what other crates do, as facts, and when one of them fits better.
 //! - [`promises`]: what you may rely on, and how a change is announced.
 //!
 //! Examples are compiled and, where nothing outside is needed, run. Tables are held against the code by tests.
@@ -31,6 +32,7 @@ pub mod gate;
 pub mod how_it_works;
 pub mod mistakes;
 pub mod moving_providers;
+pub mod peers;
 pub mod promises;
 pub mod providers;
 pub mod reading_answers;
