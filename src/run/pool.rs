@@ -234,7 +234,7 @@ pub(super) struct Shared {
     pub(super) about: About,
     /// Counts calls that no pacing could serve, where that was asked for.
     shadow: Option<Box<Mutex<ShadowPacer>>>,
-    /// The call sites that were warned of a second retry layer.
+    /// The call sites that were warned.
     sites: Sites,
 }
 
@@ -337,6 +337,13 @@ impl Shared {
     pub(super) fn tell_stacked(&self, policy: &Policy, detector: StackedBy) {
         self.tell(self.clock.now(), || Event::RetriesStacked { detector });
         self.sites.warn(self.node.labels(), policy.name(), detector);
+    }
+
+    /// Tells that a throttle was shown without headers, and warns the call site once.
+    #[cold]
+    pub(super) fn tell_headers_hidden(&self, policy: &Policy) {
+        self.tell(self.clock.now(), || Event::HeadersHidden);
+        self.sites.warn_of_hidden_headers(self.node.labels(), policy.name());
     }
 
     /// Takes a retry from the budget, if there is one to take or no budget at all.
