@@ -52,6 +52,7 @@
 //! | `redis` | one gate for all replicas of a service, over Redis or Valkey |
 //! | `tower` | a retry layer and a wire tap for services of `tower` |
 //! | `reqwest-middleware` | the same for chains of `reqwest-middleware`; includes `reqwest` |
+//! | `axum` | routes by which operators see and hold the gates of one process |
 //! | `diagnose` | what is wrong with a pool and what to change: [`Forbear::diagnose`], and the same from metrics |
 //! | `emulator` | a provider that throttles, on 127.0.0.1, for tests of clients |
 //! | `simulate` | a service and its provider in virtual time; includes `emulator` and `diagnose` |
@@ -100,7 +101,7 @@ pub use crate::run::{
     IncomingRetry, Observe, Outcome, Peek, PeekBody, Pool, PoolBuilder, PoolSnapshot, Settle, ShutSnapshot, peek,
 };
 #[cfg(feature = "redis")]
-pub use crate::store::redis::RedisOptions;
+pub use crate::store::redis::{FleetOrder, FleetPool, FleetShut, Operator, OperatorError, PoolName, RedisOptions};
 #[cfg(feature = "otlp")]
 pub use crate::telemetry::otlp;
 #[cfg(feature = "prometheus")]

@@ -13,6 +13,8 @@
 //! and counts the request as in flight until the answer's body was read. Throttles that come inside a stream are told to the
 //! pool. [`guide::integrations`](crate::guide::integrations) shows them with the SDKs people use.
 //!
+//! Beside them stands `gate_routes` (feature `axum`), an operator's levers over HTTP.
+//!
 //! # The wire tap
 //!
 //! A client or SDK inside an operation may retry by itself. Its requests are then more than the attempts made here, both
@@ -36,6 +38,8 @@
 //! An operation that by its nature sends several requests (a token, then the call) is no retry layer: tap only the client
 //! that speaks to the provider.
 
+#[cfg(feature = "axum")]
+mod gate_routes;
 #[cfg(feature = "reqwest-middleware")]
 mod reqwest_tap;
 #[cfg(any(feature = "tower", feature = "reqwest-middleware"))]
@@ -43,6 +47,8 @@ mod retry;
 #[cfg(feature = "tower")]
 mod tower_tap;
 
+#[cfg(feature = "axum")]
+pub use gate_routes::gate_routes;
 #[cfg(feature = "reqwest-middleware")]
 pub use reqwest_tap::ReqwestTap;
 #[cfg(any(feature = "tower", feature = "reqwest-middleware"))]
