@@ -16,6 +16,8 @@ use crate::core::quota_board::QuotaBoard;
 use crate::core::rule::Table;
 use crate::core::setting::{InvalidSetting, within};
 use crate::core::shadow::ShadowPacer;
+#[cfg(any(feature = "tower", feature = "reqwest-middleware"))]
+use crate::core::signal::Dimension;
 use crate::core::signal::{QuotaWindow, Quotas, Scope, Signal};
 use crate::event::names::clean;
 use crate::event::{Event, PoolLabels, StackedBy};
@@ -63,6 +65,13 @@ impl Pool {
     #[cfg(any(feature = "tower", feature = "reqwest-middleware"))]
     pub(crate) fn table(&self) -> Table {
         *self.shared.table
+    }
+
+    /// Whether anybody needs to know of tokens: a sink, or a gate that knows of a limit that counts them.
+    #[cfg(any(feature = "tower", feature = "reqwest-middleware"))]
+    pub(crate) fn wants_tokens(&self) -> bool {
+        let counts = || self.shared.board().limits().any(|(dimension, ..)| dimension != Dimension::Requests);
+        self.shared.is_heard || self.shared.is_gated() && counts()
     }
 
     /// Whether a call would pass without waiting, as far as a look tells.
