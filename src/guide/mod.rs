@@ -12,6 +12,7 @@
 //! - [`storm`]: what many callers against a small quota cost, with and without it.
 //! - [`adding_a_provider`]: a table for one that is not there yet, and how to judge what its page leaves open.
 //! - [`mistakes`]: what not to do, why, and what instead.
+//! - [`integrations`]: tower, reqwest, SDKs, streams, fallback, blocking callers.
 //! - [`stacked_retries`]: one retry layer, how a second one is noticed, where to turn it off.
 //! - [`spans`]: what one call looks like in a trace and in the log.
 //! - [`telemetry`]: metrics that are scraped, metrics and traces that are pushed, and how to set either up.
@@ -30,6 +31,7 @@ pub mod decisions;
 pub mod events_and_metrics;
 pub mod gate;
 pub mod how_it_works;
+pub mod integrations;
 pub mod mistakes;
 pub mod moving_providers;
 pub mod peers;

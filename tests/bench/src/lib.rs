@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `cargo run --release -p forbear-bench --bin overhead` | one call that succeeds at once, and the size of its future |
 //! | `cargo run --release -p forbear-bench --bin overhead_paused` | three failures, then success, in paused time |
+//! | `cargo run --release -p forbear-bench --features layers --bin layers` | one call that succeeds at once over HTTP, through the layers of tower and reqwest-middleware |
 //! | `cargo run --release -p forbear-bench --bin confusion` | the verdict beside what really mends each of some thousand scenarios |
 //! | `cargo run --release -p forbear-bench --bin onset -- FILE` | from a pool's first trouble to the page and the right cause |
 //! | `cargo run --release -p forbear-bench --bin parity` | the rules in a Prometheus beside the verdicts of the process |
@@ -26,6 +27,8 @@ pub mod bench;
 pub mod confusion;
 pub mod fit;
 pub mod gate;
+#[cfg(feature = "layers")]
+pub mod layers;
 pub mod look_ups;
 pub mod operation;
 pub mod ours;
