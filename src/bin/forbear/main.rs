@@ -7,6 +7,7 @@ mod diagnose;
 mod doctor;
 mod duration;
 mod export;
+mod gate;
 mod known;
 mod progress;
 mod simulate;
@@ -34,6 +35,7 @@ enum Verb {
     Diagnose(diagnose::Diagnose),
     Doctor(doctor::Doctor),
     Export(export::Export),
+    Gate(gate::Gate),
     Simulate(simulate::Simulate),
     Suggest(suggest::Suggest),
     WhatIf(what_if::WhatIf),
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Verb::Diagnose(diagnose) => diagnose::run(&diagnose),
         Verb::Doctor(doctor) => doctor::run(&doctor),
         Verb::Export(export) => export::run(&export),
+        Verb::Gate(gate) => gate::run(&gate),
         Verb::Simulate(simulate) => simulate::run(&simulate),
         Verb::Suggest(suggest) => suggest::run(&suggest),
         Verb::WhatIf(what_if) => what_if::run(&what_if),
