@@ -92,9 +92,9 @@ fn columns() -> Vec<Panel> {
             .up_to(1.0)
             .empty("Nothing stood in the way within the hour, or the rules are not loaded (rule_files: dashboards/rules).")
             .leads_to("Traces of calls that did not succeed", &traces())
-            .query("avg by (reason) (pool:forbear_blame:ratio1h{<pool>})", "{{reason}}")
+            .query("avg by (reason) (pool:forbear_blame:ratio1h{<pool>}) > 0", "{{reason}}")
             .coloured(&["minute", "day", "spend", "overload", "concurrency", "failure"])
-            .query("max(pool:forbear_unnamed:ratio1h{<pool>})", "refusals that named no limit")
+            .query("max(pool:forbear_unnamed:ratio1h{<pool>}) > 0", "refusals that named no limit")
             .field("refusals that named no limit", vec![json!({"id": "color", "value": {"mode": "fixed", "fixedColor": "#8e8e8e"}})]),
         Panel::lines("Waits by source", 8)
             .says("What 95 % of the waits stayed under, by where they came from: blue was stated by the provider, purple is the curve, yellow the gate. Purple far below blue: the curve comes back before the quota does.")
@@ -110,7 +110,8 @@ fn columns() -> Vec<Panel> {
         Panel::lines("Signals lost", 8)
             .says("A minute: answers whose delay or class could not be read (the provider changed its spelling), stated delays that were cut to their cap (raise header_cap, or give such calls more time), calls that ended with a quarter of their deadline unused (the wait did not fit: give them more time, or another provider), and calls that no pacing could have served.")
             .unit("cpm")
-            .decimals(2)
+            .decimals(1)
+            .up_to(1.0)
             .empty(NO_CALLS)
             .query("60 * sum by (part) (rate(forbear_unreadable_signals_total{<raw>}[$__rate_interval]))", "unreadable {{part}}")
             .query("60 * sum(rate(forbear_clamped_delays_total{<raw>}[$__rate_interval]))", "delays cut")
@@ -125,7 +126,8 @@ fn columns() -> Vec<Panel> {
         Panel::lines("Retries below or above", 8)
             .says("Calls a minute at which a second retry layer was noticed, by how. Anything here multiplies attempts: turn the other layer off.")
             .unit("cpm")
-            .decimals(2)
+            .decimals(1)
+            .up_to(1.0)
             .empty(NO_CALLS)
             .query("60 * sum by (detector) (rate(forbear_stacked_retries_total{<raw>}[$__rate_interval]))", "{{detector}}"),
     ]
@@ -246,12 +248,13 @@ fn providers() -> Panel {
     let percent = || vec![json!({"id": "unit", "value": "percentunit"}), json!({"id": "decimals", "value": 1})];
     let in_seconds = || vec![json!({"id": "unit", "value": "s"}), json!({"id": "decimals", "value": 2})];
     Panel::table("Provider against provider", 24)
+        .tall(6)
         .says("The same numbers of every provider side by side, over the time shown: for a migration, or to choose where calls may go. A provider that answers fast and throttles much is the slower one for those who call.")
         .unit("short")
         .empty(NO_CALLS)
         .now("60 * sum by (provider) (rate(forbear_calls_total{<raw>}[$__range]))", "")
-        .now(r#"(sum by (provider) (increase(forbear_call_duration_seconds_count{<raw>, outcome=~"ok|ok_by_fallback"}[$__range]))) / (sum by (provider) (increase(forbear_call_duration_seconds_count{<raw>, outcome!~"cancelled|not_retryable"}[$__range])) > 0)"#, "")
-        .now(r#"sum by (provider) (increase(forbear_attempts_total{<raw>, outcome="throttled"}[$__range])) / (sum by (provider) (increase(forbear_attempts_total{<raw>}[$__range])) > 0)"#, "")
+        .now(r#"(sum by (provider) (increase(forbear_call_duration_seconds_count{<raw>, outcome=~"ok|ok_by_fallback"}[$__range])) or sum by (provider) (increase(forbear_calls_total{<raw>}[$__range])) * 0) / (sum by (provider) (increase(forbear_call_duration_seconds_count{<raw>, outcome!~"cancelled|not_retryable"}[$__range])) > 0)"#, "")
+        .now(r#"(sum by (provider) (increase(forbear_attempts_total{<raw>, outcome="throttled"}[$__range])) or sum by (provider) (increase(forbear_calls_total{<raw>}[$__range])) * 0) / (sum by (provider) (increase(forbear_attempts_total{<raw>}[$__range])) > 0)"#, "")
         .now("histogram_quantile(0.95, sum by (le, provider) (rate(forbear_attempt_duration_seconds_bucket{<raw>}[$__range])))", "")
         .now("histogram_quantile(0.95, sum by (le, provider) (rate(forbear_call_duration_seconds_bucket{<raw>}[$__range])))", "")
         .columns(&[
