@@ -10,7 +10,7 @@ use forbear::event::catalogue::Metric;
 
 const HOW_TO_READ: &str = "\
 **1. Load.** More than 5 % of the calls above a load of 102 %: the *quota* is too small, whatever the retries do. \
-Raise it, or send less. In the grey-orange band (90 to 125 %) either side may be right.
+Raise it, or send less. In the orange band (90 to 125 %) either side may be right.
 
 **2. Backoff.** Load below 90 %, and more than half of the *retries* are throttled or calls use up all their attempts: \
 they come back too soon. Wait longer. More than 30 % of the failures out of time while retries are served: wait less.
@@ -66,8 +66,9 @@ fn columns() -> Vec<Panel> {
         Panel::lines("Quota", 8)
             .says("Which share of the calls came while more was asked for than this many times what the limit can serve in time. Above 5 % at 1.02: the quota is too small. Nothing at 0.8: it is not the quota.")
             .unit("percentunit")
+            .up_to(1.0)
             .empty(NO_LIMIT)
-            .query(r#"max by (<by>, load) (pool:forbear_calls_above:ratio1h{<pool>, load=~"0.8|1.02|1.25|2"})"#, "{{pool}} above {{load}}")
+            .query(r#"max by (<by>, load) (pool:forbear_calls_above:ratio1h{<pool>, load=~"0.8|1.02"})"#, "{{pool}} above {{load}}")
             .query(r#"max by (<by>) (pool:forbear_calls_above_learned:ratio1h{<pool>}) unless max by (<by>) (pool:forbear_limit:minute{<pool>})"#, "{{pool}} above what was served"),
         Panel::lines("Backoff", 8)
             .says("Throttled retries above 50 %, or exhausted attempts above 50 % of the failures: retries come back too soon. Out of time above 30 % while retries are served: they wait too long. Only where the load lies below its band; above it the quota explains all of this.")
@@ -226,6 +227,7 @@ fn numbers() -> Vec<Panel> {
                 json!({"id": "custom.cellOptions", "value": {"type": "color-text"}}),
                 json!({"id": "color", "value": {"mode": "fixed", "fixedColor": "orange"}}),
             ])
+            .widths(&[("Provider", 100), ("Pool", 90), ("Current", 90), ("Advised", 90)])
             .sorted_by("Advised", true),
         Panel::table("Limits", 12)
             .says("Each limit as the provider's headers say it and as it is configured, when its window resets and when it was last read. Two origins far apart: the configured one is wrong, and the alert ForbearConfiguredLimitDiffers says so. Read long ago: the headers stopped.")

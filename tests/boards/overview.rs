@@ -101,7 +101,7 @@ fn verdict() -> Panel {
             ],
         )
         .field("Pool", vec![json!({"id": "links", "value": diagnosis})])
-        .field("How sure", vec![json!({"id": "custom.width", "value": 110})])
+        .widths(&[("Provider", 140), ("Pool", 170), ("How sure", 100)])
         .field("Runbook", vec![json!({"id": "custom.hidden", "value": true})])
         .field(
             "Success",

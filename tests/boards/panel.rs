@@ -267,6 +267,14 @@ impl Panel {
         self
     }
 
+    /// How wide these columns are, in pixels; others share what is left.
+    pub(crate) fn widths(mut self, widths: &[(&str, u32)]) -> Self {
+        for (column, width) in widths {
+            self = self.field(column, vec![json!({"id": "custom.width", "value": width})]);
+        }
+        self
+    }
+
     /// Words for values.
     pub(crate) fn mapped(mut self, mappings: Value) -> Self {
         self.defaults["mappings"] = mappings;

@@ -1,20 +1,22 @@
 // Pictures of boards: for each state the Prometheus that holds its day, each board in a browser without a window.
 //
-//   node pictures.mjs FOLDER-OF-STATES FOLDER-OF-BOARDS FOLDER-OF-PICTURES STATE…
-import { spawn } from 'node:child_process';
+//   node pictures.mjs FOLDER-OF-STATES FOLDER-OF-BOARDS FOLDER-OF-PICTURES PAGE STATE…
+//
+// PAGE is a page of the guide: the first row of the overview in each state, the picture within the text.
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
-import UPNG from 'upng-js';
 
-const [states, boards, pictures, ...wanted] = process.argv.slice(2);
+const [states, boards, pictures, guide, ...wanted] = process.argv.slice(2);
 const BOARDS = ['overview', 'diagnosis', 'gate', 'replicas'];
 // The last three hours of a simulated day.
 const TO = 1_767_225_600 + 12_600;
 const FROM = TO - 10_800;
-const COLOURS = 40;
+const COLOURS = 80;
+const FIRST_ROW = 10 * 38 + 4;
 const TYPES = { html: 'text/html', js: 'text/javascript', css: 'text/css', json: 'application/json' };
 
 async function prometheus(state, port) {
@@ -73,17 +75,18 @@ async function drawn(browser, origin, board) {
   if (wrong.length > 0) throw new Error(`${board}: ${wrong.join('\n')}`);
   // uPlot draws in the frame after.
   await page.waitForTimeout(400);
-  const png = await page.screenshot({ fullPage: true });
+  const whole = await page.screenshot({ fullPage: true });
+  const first = await page.screenshot({ clip: { x: 0, y: 44, width: 1400, height: FIRST_ROW } });
   await page.close();
-  return png;
+  return { whole, first };
 }
 
 /** The same picture with a palette. */
 function small(png) {
-  const image = UPNG.decode(png.buffer.slice(png.byteOffset, png.byteOffset + png.byteLength));
-  return Buffer.from(UPNG.encode([UPNG.toRGBA8(image)[0]], image.width, image.height, COLOURS));
+  return execFileSync('pngquant', [String(COLOURS), '--nofs', '--speed', '1', '--strip', '-'], { input: png, maxBuffer: 1 << 26 });
 }
 
+const firstRows = new Map();
 const upstream = { port: 0 };
 const server = await serve(upstream);
 const origin = `http://127.0.0.1:${server.address().port}`;
@@ -98,9 +101,10 @@ try {
     try {
       for (const board of BOARDS) {
         const file = join(pictures, `${state}-${board}.png`);
-        const picture = small(await drawn(browser, origin, board));
-        mkdirSync(dirname(file), { recursive: true });
+        const { whole, first } = await drawn(browser, origin, board);
+        const picture = small(whole);
         writeFileSync(file, picture);
+        if (board === 'overview') firstRows.set(state, small(first));
         console.log(`${file}: ${Math.round(picture.length / 1024)} KB`);
       }
     } finally {
@@ -111,3 +115,8 @@ try {
   await browser.close();
   server.close();
 }
+const rows = [...firstRows].map(([state, picture]) => {
+  const name = state.replaceAll('_', ' ');
+  return `**${name}**\n\n![The first row of the overview: ${name}](data:image/png;base64,${picture.toString('base64')})\n`;
+});
+writeFileSync(guide, rows.join('\n'));
