@@ -203,10 +203,50 @@ async fn a_hand_on_a_shut_pool_ends_with_its_time_and_what_the_provider_said_hol
     assert_eq!(refusal(&pool).await, None);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_pool_paced_by_hand_lets_one_call_pass_per_slot_here_and_below_until_its_time_is_over() {
+    let scene = Scene::new();
+    let (org, model) = (scene.pool(&["org"]), scene.pool(&["org", "gpt"]));
+    org.pace(2 * S, 60 * S, "half for the export").expect("in range");
+    assert_eq!((org.snapshot().state, model.snapshot().interval), (GateState::Paced, Some(2 * S)));
+    assert!(model.snapshot().to_string().contains("paced by hand (half for the export)"), "{}", model.snapshot());
+    let provider = Provider::new::<Answer>([]);
+    let callers = waiters(&model, 40, &provider);
+    sleep(59 * S).await;
+    let requests = provider.requests();
+    assert!((29..=30).contains(&requests.len()), "{} in 59 s", requests.len());
+    assert!(requests.windows(2).all(|two| two[1] - two[0] >= 2 * S - S / 100), "{requests:?}");
+    assert!(callers.join_all().await.into_iter().all(|ok| ok));
+    assert!(provider.requests()[39] < 66 * S, "what it held comes back as after a shut: {:?}", provider.requests());
+    assert_eq!(scene.audit(), [(OperatorAction::Paced, "half for the export".to_owned())]);
+    sleep(10 * S).await;
+    assert_eq!(model.snapshot().state, GateState::Flowing);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pace_by_hand_opens_nothing_and_gives_way_to_a_shut_by_hand_and_to_a_reopening() {
+    let scene = Scene::new();
+    let pool = scene.pool(&["org"]);
+    throttled(&pool, throttle(100)).await;
+    pool.pace(S, 600 * S, "slowly").expect("in range");
+    assert_eq!(pool.snapshot().state, GateState::Shut, "the provider's word holds");
+    assert!(pool.reopen("it is well"), "both end");
+    assert_eq!(pool.snapshot().paced_by_hand, None);
+    pool.pace(S, 600 * S, "slowly").expect("in range");
+    pool.shut(600 * S, "not at all").expect("in range");
+    assert_eq!(pool.snapshot().state, GateState::Shut);
+    pool.pace(S, 600 * S, "slowly").expect("in range");
+    assert_eq!(pool.snapshot().interval, Some(S));
+    assert!(pool.reopen("done") && !pool.reopen("twice"));
+}
+
 #[test]
 fn nonsense_is_refused() {
     let scene = Scene::new();
     let pool = scene.pool(&["org"]);
+    let refused_pace = |every, time| pool.pace(every, time, "x").expect_err("refused").to_string();
+    assert_eq!(refused_pace(Duration::ZERO, S), "pool.pace (every) is 0ns; allowed: 1ms to 1h");
+    assert_eq!(refused_pace(S, Duration::ZERO), "pool.pace (time) is 0ns; allowed: 1ms to 365 days");
     let refused = |time| pool.shut(time, "x").expect_err("refused").to_string();
     assert_eq!(refused(Duration::ZERO), "pool.shut (time) is 0ns; allowed: 1ms to 365 days");
     assert!(refused(366 * 86_400 * S).ends_with("1ms to 365 days"));

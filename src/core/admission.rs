@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::core::estimate::Estimate;
+use crate::core::gate::Slots;
 use crate::core::merge::Shut;
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
@@ -24,19 +25,28 @@ pub struct Ask {
     pub in_flight: u32,
     /// The tokens it is expected to use; none where nobody knows.
     pub estimate: Option<Estimate>,
+    /// Whose slots it goes by, where calls are paced.
+    pub slots: Slots,
 }
 
 impl Ask {
     /// A call that asks now, with nothing under way and no estimate.
     #[must_use]
     pub const fn at(now: Moment) -> Self {
-        Self { now, in_flight: 0, estimate: None }
+        Self { now, in_flight: 0, estimate: None, slots: Slots::Own }
     }
 
     /// The same with so many requests under way.
     #[must_use]
     pub const fn with_in_flight(mut self, in_flight: u32) -> Self {
         self.in_flight = in_flight;
+        self
+    }
+
+    /// The same by these slots.
+    #[must_use]
+    pub const fn by(mut self, slots: Slots) -> Self {
+        self.slots = slots;
         self
     }
 

@@ -7,6 +7,7 @@
 
 mod hear;
 mod release;
+mod together;
 
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use crate::core::ceiling::Ceiling;
 use crate::core::dice::Dice;
 use crate::core::ends::Guess;
 use crate::core::estimate::Estimate;
+pub use crate::core::gate::together::{Need, Slots};
 use crate::core::lesson::{Drought, Release};
 use crate::core::merge::{End, Shut, merge};
 use crate::core::moment::Moment;
@@ -27,9 +29,9 @@ use crate::core::tokens::TokenSlots;
 /// A shut longer than this is probed.
 const PROBED_ABOVE: Duration = Duration::from_secs(60);
 /// One probe each.
-const PROBE_EVERY: Duration = Duration::from_secs(300);
+pub(crate) const PROBE_EVERY: Duration = Duration::from_secs(300);
 /// Throttles answer fast, answers take up to minutes: a probe that was not throttled for this long is good.
-const PROBE_GOOD_AFTER: Duration = Duration::from_millis(1_500);
+pub(crate) const PROBE_GOOD_AFTER: Duration = Duration::from_millis(1_500);
 /// Strikes are forgotten after this long without a throttle.
 const STRIKES_FADE_AFTER: Duration = Duration::from_secs(120);
 /// What the gate does with calls.
@@ -217,7 +219,8 @@ impl Gate {
                 return Admission::Hold(Hold { ask_again, class: shut.class, shut: Some(*shut) });
             }
             State::Paced(pace, class) => {
-                let slot = pace.next_slot().max(self.tokens.next_slot());
+                let own = if ask.slots == Slots::Given { Moment::START } else { pace.next_slot() };
+                let slot = own.max(self.tokens.next_slot());
                 if now < slot {
                     return hold(slot, *class);
                 }
@@ -241,9 +244,13 @@ impl Gate {
     pub fn take_for(&mut self, ask: Ask, dice: &mut impl Dice) -> Admission {
         let admission = self.peek_for(ask, dice);
         if let Admission::Pass(pass) = admission {
+            let times = self.apart(ask.slots);
             match &mut self.state {
                 State::Paced(pace, _) => {
-                    pace.take(ask.now, dice);
+                    match ask.slots {
+                        Slots::Given => pace.take_given(ask.now, dice),
+                        Slots::Own | Slots::OneOf(_) => pace.take_apart(times, ask.now, dice),
+                    }
                     let at_once = pace.window_ends().is_some();
                     self.tokens.take(ask.now, ask.estimate.unwrap_or_default(), at_once);
                 }

@@ -11,6 +11,7 @@
 //! Where several processes draw on one limit each has its share of it, and answers that tell how much is left say when
 //! others have stopped using theirs.
 
+mod given;
 mod told;
 
 use std::time::Duration;
@@ -65,6 +66,8 @@ pub struct Pace {
     total: u32,
     /// How long slots that nobody took are saved up; such a pace is never over.
     saves: Duration,
+    /// Whether the plan is another process's, which knows more.
+    agreed: bool,
     /// Whether the next slot is one of those that answers said are left in the current window.
     extends: bool,
     /// Whether an answer told of the current window.
@@ -103,6 +106,7 @@ impl Pace {
             allowed: 0,
             total: 0,
             saves: Duration::ZERO,
+            agreed: false,
             extends: false,
             answered: false,
             others_leave: false,

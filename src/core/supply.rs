@@ -90,6 +90,11 @@ impl Supply {
         self.share = Some(Share { amount: amount as f64 / f64::from(replicas), window, replicas });
     }
 
+    /// Whether a limit on requests is known.
+    pub(super) fn knows_limit(&self) -> bool {
+        self.share.is_some()
+    }
+
     /// Whether others draw on the limit unseen.
     pub(super) fn is_shared(&self) -> bool {
         self.share.is_some_and(|share| share.replicas > 1)

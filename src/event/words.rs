@@ -114,6 +114,8 @@ words! {
     OperatorAction {
         /// Shut a pool.
         Shut => "shut",
+        /// Paced a pool.
+        Paced => "paced",
         /// Reopened a pool.
         Reopened => "reopened",
         /// Turned the gate of the process off.

@@ -1,12 +1,15 @@
-//! A level shut, and reopened, by an operator's hand.
+//! A level shut, paced, and reopened by an operator's hand.
 //!
 //! It stands beside what the provider said and is not mixed with it: no probe goes through, news of throttles neither
-//! prolong nor shorten it, and when it ends a provider's shut that still runs holds on.
+//! prolong nor shorten it, and when it ends a provider's shut that still runs holds on. A pace by hand comes on top of the
+//! gate's own: the slower of the two holds.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use crate::core::gate::Look;
+use crate::core::dice::Dice;
+use crate::core::gate::{Hold, Look};
 use crate::core::merge::{End, Shut};
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
@@ -15,7 +18,7 @@ use crate::event::{Event, GateState};
 use crate::gate::lazy::LazyCore;
 use crate::gate::node::Node;
 
-/// What an operator has shut, until when and why; boxed, since hardly any level is.
+/// What an operator has ordered, until when and why; boxed, since hardly any level is held.
 #[derive(Debug, Default)]
 pub(super) struct ByHand {
     held: Mutex<Option<Box<Held>>>,
@@ -26,21 +29,37 @@ pub(super) struct ByHand {
 #[derive(Debug)]
 struct Held {
     until: Moment,
+    /// None: nobody passes.
+    pace: Option<Slots>,
     reason: Box<str>,
+    /// The order for all replicas that it is, by the server's millisecond; none where it is this process's own.
+    #[cfg_attr(not(feature = "redis"), expect(dead_code, reason = "nobody else gives orders"))]
+    fleet: Option<u64>,
+}
+
+/// A pace by hand.
+#[derive(Clone, Copy, Debug)]
+struct Slots {
+    /// One call per so long; of an order for all replicas, over all of them.
+    every: Duration,
+    next: Moment,
+}
+
+/// How an operator holds a level.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Order {
+    Shut,
+    /// One call per so long.
+    Pace(Duration),
 }
 
 impl ByHand {
-    /// Until when the level is held, if it is. Under the lock of the level's state.
-    fn until(&self, now: Moment) -> Option<Moment> {
+    /// What holds at `now`, if anything. Under the lock of the level's state.
+    fn holds<T>(&self, now: Moment, of: impl FnOnce(&mut Held) -> T) -> Option<T> {
         if !self.any.load(Ordering::Relaxed) {
             return None;
         }
-        self.lock().as_ref().map(|held| held.until).filter(|until| *until > now)
-    }
-
-    /// Why the level is held, if it is.
-    fn reason(&self, now: Moment) -> Option<Box<str>> {
-        self.lock().as_ref().filter(|held| held.until > now).map(|held| held.reason.clone())
+        self.lock().as_mut().filter(|held| held.until > now).map(|held| of(held))
     }
 
     /// Forgets what has ended by `now`; whether there was something. Under the lock of the level's state.
@@ -77,41 +96,127 @@ impl Node {
             core.reopen(now, dice);
         }
         let look = if core.is_made() { core.look(now, dice) } else { Look::Flowing };
-        match (self.parts.by_hand.until(now), look) {
-            (Some(until), Look::Shut(shut)) if shut.until >= until => look,
-            (Some(until), _) => Look::Shut(Shut { until, class: LimitClass::None, end: End::Stated }),
+        let held = self.parts.by_hand.holds(now, |held| (held.until, self.share(held)));
+        match (held, look) {
             (None, _) => look,
+            (Some((until, None)), Look::Shut(shut)) if shut.until >= until => look,
+            (Some((until, None)), _) => Look::Shut(Shut { until, class: LimitClass::None, end: End::Stated }),
+            (Some((_, Some(_))), Look::Shut(_)) => look,
+            (Some((_, Some(every))), Look::Paced(interval)) => Look::Paced(interval.max(every)),
+            (Some((_, Some(every))), Look::Flowing) => Look::Paced(every),
         }
+    }
+
+    /// How far apart the slots of a pace by hand are in this process.
+    fn share(&self, held: &Held) -> Option<Duration> {
+        let every = held.pace?.every;
+        #[cfg(feature = "redis")]
+        if held.fleet.is_some() {
+            return Some(every * self.parts.link.replicas());
+        }
+        Some(every)
+    }
+
+    /// What a pace by hand keeps a call from, if its slot has not come.
+    pub(super) fn waits_by_hand(&self, now: Moment) -> Option<Hold> {
+        let next = self.parts.by_hand.holds(now, |held| held.pace.map(|slots| slots.next.min(held.until))).flatten()?;
+        (next > now).then_some(Hold { ask_again: next, class: LimitClass::None, shut: None })
+    }
+
+    /// Takes a slot of a pace by hand, where there is one.
+    pub(super) fn take_by_hand(&self, now: Moment) {
+        self.parts.by_hand.holds(now, |held| {
+            if let (Some(share), Some(slots)) = (self.share(held), &mut held.pace) {
+                // A slot that is taken late does not move the next one, but no more than half of one is made up for.
+                slots.next = slots.next.after(share).max(now.after(share / 2));
+            }
+        });
     }
 
     /// Why an operator shut this very level, if one did.
     pub(crate) fn shut_by_hand_for(&self, now: Moment) -> Option<Box<str>> {
-        self.parts.by_hand.reason(now)
+        self.parts.by_hand.holds(now, |held| held.pace.is_none().then(|| held.reason.clone())).flatten()
     }
 
-    /// Shuts this level, and all below it, until then. A second one takes the place of the first.
+    /// Why an operator paced this very level, if one did.
+    pub(crate) fn paced_by_hand_for(&self, now: Moment) -> Option<Box<str>> {
+        self.parts.by_hand.holds(now, |held| held.pace.map(|_| held.reason.clone())).flatten()
+    }
+
+    /// Shuts this level, and all below it, until then. A second order takes the place of the first.
     pub(crate) fn shut_by_hand(&self, until: Moment, reason: &str, now: Moment) {
-        self.tell_operated(OperatorAction::Shut, reason, now);
-        // Under the lock of the state, as is whoever unbars.
-        let core = self.state();
-        self.parts.by_hand.set(Some(Box::new(Held { until, reason: reason.into() })));
-        self.shut(core, Shut { until, class: LimitClass::None, end: End::Stated }, now);
+        self.hold(Order::Shut, until, reason, None, now);
     }
 
-    /// Reopens this level, whoever shut it: calls come back one after another. Whether it was shut.
+    /// Lets one call pass per `every`, here and below, until then. A second order takes the place of the first.
+    pub(crate) fn pace_by_hand(&self, every: Duration, until: Moment, reason: &str, now: Moment) {
+        self.hold(Order::Pace(every), until, reason, None, now);
+    }
+
+    /// Holds this level, and all below it. `fleet` is the order for all replicas that this is, if it is one.
+    pub(super) fn hold(&self, order: Order, until: Moment, reason: &str, fleet: Option<u64>, now: Moment) {
+        let (action, pace) = match order {
+            Order::Shut => (OperatorAction::Shut, None),
+            // Replicas that hear it together do not begin together.
+            Order::Pace(every) => {
+                let next = now.after((&mut &self.trunk().dice).within(every));
+                (OperatorAction::Paced, Some(Slots { every, next }))
+            }
+        };
+        self.tell_operated(action, reason, now);
+        // Under the lock of the state, as is whoever unbars.
+        let mut core = self.state();
+        self.parts.by_hand.set(Some(Box::new(Held { until, pace, reason: reason.into(), fleet })));
+        match order {
+            Order::Shut => self.shut(core, Shut { until, class: LimitClass::None, end: End::Stated }, now),
+            Order::Pace(_) => {
+                let reopened = self.notices(&mut core, now);
+                drop(core);
+                self.bar(&|node| node.parts.queue.wake_head());
+                self.tell_reopened(reopened, now);
+            }
+        }
+    }
+
+    /// Ends what was ordered for all replicas, if that is what holds; calls come back one after another.
+    #[cfg(feature = "redis")]
+    pub(super) fn let_go(&self, reason: &str, now: Moment) {
+        self.tell_operated(OperatorAction::Reopened, reason, now);
+        let core = self.state();
+        self.parts.by_hand.holds(now, |held| {
+            if held.fleet.is_some() {
+                held.until = now;
+            }
+        });
+        drop(core);
+        self.look(now);
+        self.wake_heads();
+    }
+
+    /// Whether the order for all replicas of this server millisecond is what holds.
+    #[cfg(feature = "redis")]
+    pub(super) fn is_held_by(&self, given_at: u64, now: Moment) -> bool {
+        let _core = self.state();
+        self.parts.by_hand.holds(now, |held| held.fleet == Some(given_at)).unwrap_or(false)
+    }
+
+    /// Reopens this level, whoever shut or paced it: calls come back one after another. Whether it was held.
     pub(crate) fn reopen_by_hand(&self, reason: &str, now: Moment) -> bool {
         self.tell_operated(OperatorAction::Reopened, reason, now);
         let mut core = self.state();
         let was_shut = matches!(self.look_at(&mut core, now), Look::Shut(_));
-        if was_shut {
+        let was_held = self.parts.by_hand.holds(now, |_| ()).is_some();
+        if was_shut || was_held {
             self.parts.by_hand.set(None);
+            #[cfg(feature = "redis")]
+            self.goes_alone(now.after(crate::store::news::LONGEST_SHUT));
             core.reopen(now, &mut &self.trunk().dice);
             let reopened = self.notices(&mut core, now);
             drop(core);
             self.tell_reopened(reopened, now);
             self.wake_heads();
         }
-        was_shut
+        was_shut || was_held
     }
 
     /// Makes every call here ask: whether calls are held at all has changed.

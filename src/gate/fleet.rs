@@ -6,9 +6,10 @@ use crate::core::gate::Look;
 use crate::core::merge::Shut;
 use crate::core::moment::Moment;
 use crate::gate::Node;
-use crate::gate::by_hand::is_by_hand;
+use crate::gate::by_hand::{self, is_by_hand};
 use crate::store::news::{News, Phase};
-use crate::store::{Hears, Link, PoolId, Report, Store};
+use crate::store::order::Order;
+use crate::store::{Grant, Hears, Link, PoolId, Report, Store, Want};
 
 /// A level's way to the store; empty where there is none.
 #[derive(Default)]
@@ -25,8 +26,30 @@ impl FleetLink {
     /// Tells the fleet that a probe reopened the pool before its end; an end that came is no news.
     pub(super) fn tell_reopened(&self, early: bool) {
         if let (true, Some(link)) = (early, self.0.get()) {
-            link.reopened(false);
+            link.reopened();
         }
+    }
+
+    /// Whether all replicas share one pace.
+    pub(super) fn is_paced(&self) -> bool {
+        self.0.get().is_some_and(|link| link.is_paced())
+    }
+
+    /// Whether the store is relied on.
+    pub(super) fn is_up(&self) -> bool {
+        self.0.get().is_some_and(|link| link.is_up())
+    }
+
+    /// Asks the store for slots. Never waits.
+    pub(super) fn want(&self, want: Want) {
+        if let Some(link) = self.0.get() {
+            link.want(want);
+        }
+    }
+
+    /// How many replicas share what is ordered for all of them.
+    pub(super) fn replicas(&self) -> u32 {
+        self.0.get().map_or(1, |link| link.replicas())
     }
 }
 
@@ -53,10 +76,32 @@ impl Hears for Node {
                 core.reopen(now, dice);
                 drop(core);
                 self.look(now);
+                self.asks_again();
                 self.wake_heads();
             }
-            Phase::Ramp => {}
+            Phase::Ramp => {
+                drop(core);
+                self.asks_again();
+                self.wake_heads();
+            }
         }
+    }
+
+    fn obey(&self, order: &Order, now: Moment) {
+        let (why, until) = (order.why(), now.after(order.left));
+        match order.every {
+            _ if order.left.is_zero() => self.let_go(&why, now),
+            every if every.is_zero() => self.hold(by_hand::Order::Shut, until, &why, Some(order.given_at), now),
+            every => self.hold(by_hand::Order::Pace(every), until, &why, Some(order.given_at), now),
+        }
+    }
+
+    fn granted(&self, grant: Option<&Grant>, now: Moment) {
+        self.takes_in(grant, now);
+    }
+
+    fn obeys(&self, given_at: u64, now: Moment) -> bool {
+        self.is_held_by(given_at, now)
     }
 
     fn shut(&self, now: Moment) -> Option<Shut> {

@@ -2,11 +2,13 @@
 //!
 //! There is no spawned task: waiters share a timer that wakes the queue itself, and whoever leaves sets it for the next.
 
+mod ask;
 mod by_hand;
 pub(crate) mod drain;
 #[cfg(feature = "redis")]
 mod fleet;
 mod flow;
+mod goes;
 mod handed;
 mod lazy;
 mod level;
@@ -15,6 +17,8 @@ mod nap;
 mod node;
 mod permit;
 mod queue;
+#[cfg(feature = "redis")]
+mod slots;
 mod sync;
 mod timer;
 mod turn;
@@ -48,7 +52,7 @@ enum Mode {
     #[default]
     Local,
     #[cfg(feature = "redis")]
-    News(Box<RedisOptions>),
+    Redis(Box<RedisOptions>),
 }
 
 impl Gate {
@@ -66,19 +70,22 @@ impl Gate {
 
     /// One gate per pool in this process, and news of every throttle from and to the other replicas over Redis or Valkey.
     ///
+    /// With [`RedisOptions::paced`] they share one probe and one pace too: calls come back to a pool one after another in the
+    /// whole fleet.
+    ///
     /// No call ever waits for Redis, and none is made on the way of a call that passes: without it each process is as safe
     /// as with [`Gate::local`]. The engine has to be built inside a tokio runtime, which carries the news.
     #[cfg(feature = "redis")]
     #[must_use]
     pub fn redis(options: RedisOptions) -> Self {
-        Self { mode: Mode::News(Box::new(options)) }
+        Self { mode: Mode::Redis(Box::new(options)) }
     }
 
     /// What connects it with other replicas.
     #[cfg(feature = "redis")]
     pub(crate) fn redis_options(&self) -> Option<&RedisOptions> {
         match &self.mode {
-            Mode::News(options) => Some(options),
+            Mode::Redis(options) => Some(options),
             Mode::Off | Mode::Local => None,
         }
     }
@@ -91,12 +98,18 @@ impl Gate {
 
     /// The mode as it stands in labels.
     #[must_use]
-    pub const fn as_str(&self) -> &'static str {
-        match self.mode {
+    pub fn as_str(&self) -> &'static str {
+        match &self.mode {
             Mode::Off => "off",
             Mode::Local => "local",
             #[cfg(feature = "redis")]
-            Mode::News(_) => "news",
+            Mode::Redis(options) => {
+                if options.is_paced() {
+                    "paced"
+                } else {
+                    "news"
+                }
+            }
         }
     }
 }

@@ -10,18 +10,20 @@ use tokio::sync::futures::Notified;
 
 use crate::clock::{Clock, SharedDice};
 use crate::core::estimate::Estimate;
-use crate::core::gate::{Admission, Ask, Gate as Core, Hold, Look, Pass};
+use crate::core::gate::{Gate as Core, Look, Pass};
 use crate::core::merge::Shut;
 use crate::core::moment::Moment;
 use crate::core::signal::{LimitClass, Quotas, Signal, TokenKind};
 use crate::event::sink::Listener;
 use crate::event::{Event, GateState, PoolLabels};
-use crate::gate::by_hand::{ByHand, is_by_hand, state_of};
+use crate::gate::by_hand::{ByHand, state_of};
 #[cfg(feature = "redis")]
 use crate::gate::fleet::FleetLink;
 use crate::gate::lazy::LazyCore;
-use crate::gate::level::{DEEPEST, Level, States};
+use crate::gate::level::{DEEPEST, Level};
 use crate::gate::queue::Queue;
+#[cfg(feature = "redis")]
+use crate::gate::slots::Given;
 use crate::gate::sync::MutexGuard;
 
 /// What all nodes of an engine share.
@@ -93,6 +95,9 @@ pub(crate) struct Station {
     /// The way to the other replicas, if there is one.
     #[cfg(feature = "redis")]
     pub(super) link: FleetLink,
+    /// Slots of the pace all replicas share.
+    #[cfg(feature = "redis")]
+    pub(super) given: Given,
     /// How many calls may wait here.
     pub(super) queue_limit: AtomicUsize,
     /// Numbers that were given to no call's first request, but to retries, streams, and calls that had to ask; wraps.
@@ -121,6 +126,8 @@ impl Node {
             by_hand: ByHand::default(),
             #[cfg(feature = "redis")]
             link: FleetLink::default(),
+            #[cfg(feature = "redis")]
+            given: Given::default(),
             queue_limit: AtomicUsize::new(queue_limit),
             no_calls: AtomicU32::new(0),
             no_more: Notify::new(),
@@ -166,7 +173,7 @@ impl Node {
     }
 
     /// Requests under way here and below.
-    fn in_flight_below(&self) -> u32 {
+    pub(super) fn in_flight_below(&self) -> u32 {
         let below = Cell::new(self.in_flight());
         self.each_below(&|node| below.set(below.get().saturating_add(node.in_flight_below())));
         below.get()
@@ -208,7 +215,7 @@ impl Node {
         self.notices_look(core, &look)
     }
 
-    fn notices_look(&self, core: &mut LazyCore, look: &Look) -> Option<Reopened> {
+    pub(super) fn notices_look(&self, core: &mut LazyCore, look: &Look) -> Option<Reopened> {
         let state = state_of(look);
         let told = self.parts.told.swap(state as u8, Ordering::Relaxed);
         let early = core.is_made() && core.take_reopened_early();
@@ -250,73 +257,6 @@ impl Node {
         classes.find(|class| *class != LimitClass::None).unwrap_or(LimitClass::None)
     }
 
-    /// Asks every level of the path; passes only if all let pass, and takes slots only then.
-    /// `estimate` is what the request is expected to use.
-    ///
-    /// # Errors
-    /// What is in the way.
-    pub(super) fn ask(&self, now: Moment, take: bool, estimate: Estimate) -> Result<LetIn, Hold> {
-        let dice = &mut &self.trunk().dice;
-        let mut states = self.states();
-        if let Some(hold) = self.in_the_way(&mut states, now, estimate) {
-            return Err(hold);
-        }
-        let mut let_in = LetIn { probes: 0, next: now };
-        if take {
-            for (bit, (node, level)) in self.path().zip(states.each()).enumerate() {
-                let asks = node.asks(level, now, estimate);
-                if level.is_made()
-                    && let Admission::Pass(Pass { probe: true, .. }) = level.take_for(asks, dice)
-                {
-                    let_in.probes |= 1 << bit;
-                }
-            }
-        }
-        let mut all_flow = true;
-        let mut reopened = [None; DEEPEST];
-        for ((node, level), reopened) in self.path().zip(states.each()).zip(&mut reopened) {
-            let look = node.look_at(level, now);
-            all_flow &= look == Look::Flowing;
-            *reopened = node.notices_look(level, &look);
-        }
-        if all_flow && !self.trunk().is_draining() {
-            self.unbar(&states);
-        } else if take && let Some(hold) = self.in_the_way(&mut states, now, Estimate::default()) {
-            let_in.next = hold.ask_again;
-        }
-        drop(states);
-        for (node, state) in self.path().zip(reopened) {
-            node.tell_reopened(state, now);
-        }
-        Ok(let_in)
-    }
-
-    /// What keeps a request back at the level of the path that binds longest, if one does.
-    fn in_the_way(&self, states: &mut States<'_, LazyCore>, now: Moment, estimate: Estimate) -> Option<Hold> {
-        let dice = &mut &self.trunk().dice;
-        let held = self.path().zip(states.each()).filter_map(|(node, level)| match node.look_at(level, now) {
-            Look::Shut(shut) if is_by_hand(&shut) => {
-                Some(Hold { ask_again: shut.until, class: shut.class, shut: Some(shut) })
-            }
-            _ if !level.is_made() => None,
-            _ => {
-                let asks = node.asks(level, now, estimate);
-                match level.peek_for(asks, dice) {
-                    Admission::Hold(hold) => Some(hold),
-                    Admission::Pass(_) => None,
-                }
-            }
-        });
-        held.reduce(longer)
-    }
-
-    /// A request that asks at this level.
-    fn asks(&self, level: &Core, now: Moment, estimate: Estimate) -> Ask {
-        // Counted only where their number is limited: it is the whole subtree's.
-        let in_flight = level.in_flight_limit().map_or(0, |_| self.in_flight_below());
-        Ask::at(now).with_in_flight(in_flight).with_estimate(Some(estimate))
-    }
-
     /// Reports a throttle of a request sent from here to the level (0 = widest) its limit belongs to. Never waits; what
     /// it changes holds before it returns.
     pub(crate) fn report(&self, level: usize, pass: Pass, signal: &Signal, now: Moment) {
@@ -355,6 +295,8 @@ impl Node {
     pub(super) fn shut(&self, core: MutexGuard<'_, LazyCore>, shut: Shut, now: Moment) {
         let was = self.parts.told.swap(GateState::Shut as u8, Ordering::Relaxed);
         drop(core);
+        #[cfg(feature = "redis")]
+        self.parts.given.clear();
         let until = if shut.is_hard() { Moment::NEVER } else { shut.until };
         self.bar(&|node| node.parts.queue.wake_who_cannot_wait(until));
         let event = Event::GateShut { class: shut.class, told: shut.told(), shut_for: now.until(shut.until) };
@@ -367,12 +309,16 @@ impl Node {
     /// Hears that a probe of this level went well.
     pub(super) fn succeeded(&self, pass: Pass, now: Moment) {
         let mut core = self.state();
-        if core.succeeded(pass, now, &mut &self.trunk().dice) {
-            let reopened = self.notices(&mut core, now);
+        if !core.succeeded(pass, now, &mut &self.trunk().dice) {
             drop(core);
-            self.tell_reopened(reopened, now);
-            self.wake_heads();
+            #[cfg(feature = "redis")]
+            self.tested_for_all(now);
+            return;
         }
+        let reopened = self.notices(&mut core, now);
+        drop(core);
+        self.tell_reopened(reopened, now);
+        self.wake_heads();
     }
 
     /// Paces this very level's calls by the limits it knows, from now on.
@@ -469,26 +415,10 @@ impl Node {
     }
 }
 
-/// A request is let in.
-#[derive(Clone, Copy)]
-pub(super) struct LetIn {
-    /// A bit for each level (0 = widest) it is a probe of.
-    pub(super) probes: u8,
-    /// When the next may ask, where this one took a slot.
-    pub(super) next: Moment,
-}
-
 /// A level lets calls in again.
 #[derive(Clone, Copy)]
 pub(super) struct Reopened {
     state: GateState,
     /// Before the end that was known: others may still hold it shut.
     early: bool,
-}
-
-/// Of two holds the one that binds longer; a shut names the reason before a pace does.
-fn longer(a: Hold, b: Hold) -> Hold {
-    let until = |hold: &Hold| hold.shut.map_or(hold.ask_again, |shut| shut.until);
-    let (long, short) = if until(&a) >= until(&b) { (a, b) } else { (b, a) };
-    Hold { ask_again: long.ask_again.max(short.ask_again), shut: long.shut.or(short.shut), ..long }
 }

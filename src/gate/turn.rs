@@ -10,9 +10,10 @@ use crate::core::gate::Hold;
 use crate::core::moment::Moment;
 use crate::core::refusal::Refusal;
 use crate::core::signal::LimitClass;
+use crate::gate::ask::LetIn;
 use crate::gate::by_hand::is_by_hand;
 use crate::gate::line::Waiter;
-use crate::gate::node::{LetIn, Node};
+use crate::gate::node::Node;
 use crate::gate::permit::Permit;
 use crate::gate::queue::{Locked, Place};
 use crate::gate::timer::Set;
@@ -79,7 +80,7 @@ impl<'a> Turn<'a> {
         }
         let is_first = queue.is_first(self.place, self.arrived, !self.first);
         let in_time = now < self.deadline;
-        let hold = match self.node.ask(now, is_first && in_time, self.estimate) {
+        let hold = match self.node.ask(now, is_first && in_time, queue.len(), self.estimate) {
             Ok(let_in) if is_first && in_time => return Ok(let_in),
             // Somebody is before us, and will see to us when he goes.
             Ok(_) => Hold { ask_again: now, class: self.node.held_for(), shut: None },

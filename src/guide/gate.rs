@@ -163,14 +163,16 @@
 //!
 //! * [`Pool::shut`](crate::Pool::shut) shuts a pool and all below it for a time, whatever the provider says. It stands
 //!   beside what the provider said: when it ends, a provider's shut that still runs holds on.
+//! * [`Pool::pace`](crate::Pool::pace) lets one call pass per slot for a time, on top of the gate's own pace.
 //! * [`Pool::reopen`](crate::Pool::reopen) reopens it, whoever shut it: a quota was raised, a bill was paid, and the next
 //!   probe is minutes away. Calls come back one after another, as after any shut.
 //! * [`Forbear::turn_gate_off`](crate::Forbear::turn_gate_off) lets everybody through until
 //!   [`turn_gate_on`](crate::Forbear::turn_gate_on); pools are then as shut as they were.
 //!
 //! Each takes a reason. It is told as the event `gate_operated` and logged at WARN as `forbear.gate.operated`, so that
-//! whoever looks at the graph later finds who did what and why. They hold in this process; a shared gate hears of a
-//! reopening that came before its time.
+//! whoever looks at the graph later finds who did what and why. They hold in this process. Feature `axum` makes
+//! routes of them ([`layer::gate_routes`](crate::layer::gate_routes)); for all replicas of a shared gate there is
+//! [`forbear gate`](super::replicas#an-operators-lever).
 //!
 //! A pool is kept as long as somebody holds a handle of it, a request or a stream of it is under way, or it does not flow,
 //! and ten minutes longer. A service whose customers bring keys of their own may make a handle for each request.

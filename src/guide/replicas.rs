@@ -48,16 +48,66 @@
 //! Durations travel, clocks do not: a replica whose clock is an hour off hears the same. Pools are named by a hash; of
 //! requests and answers nothing travels but the class of a limit. A pool's entry expires ten minutes after its shut ended.
 //!
+//! # One pace
+//!
+//! With news alone each replica paces its own part of what comes back: an even share, whoever needs it.
+//! [`RedisOptions::paced`](crate::RedisOptions::paced) shares the pace too:
+//!
+//! - **One probe.** When the shut's end has come, one request of the whole fleet goes first. The others wait until it went
+//!   well, or was not throttled for 1.5 s. Of a shut longer than a minute one probe goes each five minutes, not one from each
+//!   replica.
+//! - **One row of slots.** Who waits asks for a few slots at a time (his part of the waiting, at most four), and they lie one
+//!   after another for all replicas, as far apart as the whole pool's limit says. A replica that knows the limit, from
+//!   headers, is believed by those that only guess.
+//!
+//! A pool that flows asks nobody, so it costs nothing until something is throttled; then one trip for up to four calls, made
+//! by the task that carries news while the calls wait for their slots anyway. Where no answer comes within 100 ms, or the
+//! store is away, each replica goes on with its part of the same pace: all together are no faster than before, and when the
+//! store is back there is no step. Limits that come back in windows are divided among the replicas in either mode, and so are
+//! pools that [start cold](super::gate#from-the-start).
+//!
 //! # When the store is away
 //!
 //! It may be absent at the start, slow, frozen, restarted empty, or refuse what it is asked: gates go on as
-//! [`Gate::local`](crate::Gate::local) would, and keep what they know. It is asked again after one second, then ever more
-//! rarely up to 30 s; what could not be told is told then, as long as it is still true, and what the store lost is told
+//! [`Gate::local`](crate::Gate::local) would, and keep what they know. It is asked again after one second, then every
+//! two, after a refusal every 30 s; what could not be told is told then, as long as it is still true, and what the store lost is told
 //! again. Each change is one event, whatever the number of calls: `forbear_store_up` falls to 0, and
 //! `forbear_store_degraded_total` says why ([catalogue](super::events_and_metrics#every-metric)). An answer is waited for
 //! at most a quarter of a second, and only by the task that carries news.
 //!
 //! A pool that is shut only because another replica said so is probed after a minute: news may be wrong.
+//!
+//! # An operator's lever
+//!
+//! One command holds a pool in every replica, within a second, without a build and without a list of hosts:
+//!
+//! ```text
+//! $ export FORBEAR_REDIS_URL=rediss://forbear@cache.internal FORBEAR_REDIS_NAMESPACE=prod
+//! $ export FORBEAR_REDIS_PASSWORD_FILE=/run/secrets/redis
+//! $ forbear gate shut openai/prod/gpt-4o --for 30m --reason 'the export needs the quota'
+//! shut by alice: 8 replicas were told
+//! $ forbear gate list
+//! 6fhr3uqm2vbaxk5t  openai/prod: not held
+//! m4zq7tjy2cdkw3na  openai/prod/gpt-4o: shut by hand of alice (the export needs the quota), 1794.2s left
+//! ```
+//!
+//! | verb | what every replica does | ends |
+//! |---|---|---|
+//! | `shut POOL --for` | lets nobody pass, no probe either; who cannot wait so long is refused as `by_hand` | by itself, at most 26 h later |
+//! | `pace POOL --every --for` | lets its part of one call per `--every` pass, the whole fleet together that many | the same |
+//! | `reopen POOL` | forgets the shut, the provider's or an operator's; calls come back one after another | |
+//! | `list`, `show POOL` | nothing: they read | |
+//!
+//! A pool is named by provider and path, as the application built it; a path that is cut short holds all pools below it. The
+//! later order takes the place of the earlier. It stands beside what the provider said and is not mixed with it: a throttle
+//! changes nothing about an order, and when the order ends, a provider's shut that still runs holds on. A replica that starts
+//! later obeys too, and a store that lost an order is told again by whoever obeys it. Where no store is up, nobody hears.
+//!
+//! Each order is an event in every replica (`gate_operated`), logged at WARN as `forbear.gate.operated` with the reason and
+//! the name behind it. The password is read from the environment or from a file it names, and refused in an argument, which
+//! everybody on the machine can read. An operator needs the rights below and `+zrange`. A page of one's own is made of
+//! [`Operator`](crate::Operator), which the command is made of as well; [`layer::gate_routes`](crate::layer::gate_routes)
+//! (feature `axum`) are the levers of one process.
 //!
 //! # Rights
 //!

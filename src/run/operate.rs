@@ -11,6 +11,8 @@ use crate::run::snapshot::PoolSnapshot;
 
 /// The longest reason that is kept, in characters.
 const LONGEST_REASON: usize = 200;
+/// The longest time one process is told to hold a pool by hand.
+const LONGEST_BY_HAND: Duration = Duration::from_secs(365 * 86_400);
 
 /// What a person does to one pool. Each is told as an event, with the reason, and logged at WARN.
 impl Pool {
@@ -35,7 +37,7 @@ impl Pool {
     /// first; when it ends, calls come back one after another. A call that cannot wait so long is refused
     /// ([`Refusal::ByHand`](crate::Refusal::ByHand)).
     ///
-    /// It holds in this process only. Of the reason 200 characters are kept, on one line.
+    /// It holds in this process only; [`Operator::shut`](crate::Operator::shut) shuts a pool in a fleet. Of the reason 200 characters are kept, on one line.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -51,8 +53,7 @@ impl Pool {
     /// # Errors
     /// A time outside its range; the engine was built without a gate, or an operator turned it off.
     pub fn shut(&self, for_how_long: Duration, reason: &str) -> Result<(), InvalidSetting> {
-        let (shortest, longest) = (Duration::from_millis(1), Duration::from_secs(365 * 86_400));
-        within("pool.shut (time)", for_how_long, shortest..=longest, "1ms to 365 days")?;
+        within("pool.shut (time)", for_how_long, Duration::from_millis(1)..=LONGEST_BY_HAND, "1ms to 365 days")?;
         if !self.shared.is_gated() {
             return Err(InvalidSetting::new("pool.shut (gate)", "off", "a gate that is on"));
         }
@@ -61,7 +62,38 @@ impl Pool {
         Ok(())
     }
 
-    /// Reopens the pool, whoever shut it, provider or operator: calls come back one after another. Whether it was shut.
+    /// Lets one call pass per `every` (1 ms to 1 h), here and in every pool below, for 1 ms to 365 days: to leave part of a
+    /// quota to somebody else without standing still. It comes on top of the gate's own pace: the slower of the two holds.
+    /// Takes the place of a shut by hand, and the other way round; when it ends, calls pass as they would without it.
+    ///
+    /// It holds in this process only; [`Operator::pace`](crate::Operator::pace) paces a fleet.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use forbear::{Forbear, GateState, provider};
+    /// # let forbear = Forbear::builder().build()?;
+    /// # let pool = forbear.pool(provider::openai(), ["prod", "gpt"]).build()?;
+    /// pool.pace(Duration::from_millis(500), Duration::from_secs(3_600), "half for the nightly export")?;
+    /// assert_eq!(pool.snapshot().interval, Some(Duration::from_millis(500)));
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A time outside its range; the engine was built without a gate, or an operator turned it off.
+    pub fn pace(&self, every: Duration, for_how_long: Duration, reason: &str) -> Result<(), InvalidSetting> {
+        let (shortest, slowest) = (Duration::from_millis(1), Duration::from_secs(3_600));
+        within("pool.pace (every)", every, shortest..=slowest, "1ms to 1h")?;
+        within("pool.pace (time)", for_how_long, shortest..=LONGEST_BY_HAND, "1ms to 365 days")?;
+        if !self.shared.is_gated() {
+            return Err(InvalidSetting::new("pool.pace (gate)", "off", "a gate that is on"));
+        }
+        let now = self.shared.clock().now();
+        self.shared.node.pace_by_hand(every, now.after(for_how_long), &kept(reason), now);
+        Ok(())
+    }
+
+    /// Reopens the pool, whoever shut or paced it, provider or operator: calls come back one after another. Whether it was
+    /// held. A provider's own pace, which is how calls come back, is left as it is.
     ///
     /// It reopens this very level. One above it, which holds this pool too, is a pool of its own, with fewer names; the
     /// [snapshot](Pool::snapshot) names the level that is shut. A provider that still throttles shuts it again.
@@ -88,6 +120,29 @@ impl Forbear {
         let mut pools: Vec<_> = self.pools.all().iter().map(|pool| PoolSnapshot::of(pool)).collect();
         pools.sort_by(|a, b| (a.provider, &a.path).cmp(&(b.provider, &b.path)));
         pools
+    }
+
+    /// The pool of this provider and path, if one was built, or the level above those that were: for whoever knows only
+    /// names. A level above becomes a pool by it.
+    ///
+    /// ```
+    /// # use forbear::{Forbear, provider};
+    /// # let forbear = Forbear::builder().build()?;
+    /// let pool = forbear.pool(provider::openai(), ["prod", "gpt"]).build()?;
+    /// assert!(forbear.find_pool("openai", &["prod", "gpt"]).is_some());
+    /// assert!(forbear.find_pool("openai", &["prod"]).is_some(), "it holds all below it");
+    /// assert!(forbear.find_pool("openai", &["staging"]).is_none());
+    /// # Ok::<(), forbear::InvalidSetting>(())
+    /// ```
+    #[must_use]
+    pub fn find_pool(&self, provider: &str, path: &[&str]) -> Option<Pool> {
+        let begins_so = |pool: &[String]| {
+            !path.is_empty() && pool.len() >= path.len() && pool.iter().zip(path).all(|(name, asked)| name == asked)
+        };
+        let mut pools = self.pools.all().into_iter();
+        let found = pools.find(|pool| pool.table.id == provider && begins_so(&pool.path))?;
+        // Names that were let in once are let in again.
+        self.pool(*found.table, path).build().ok()
     }
 
     /// Turns the gate off at run time: who waits passes now, and each call waits by itself from now on, as with

@@ -28,6 +28,8 @@ pub struct PoolSnapshot {
     pub shut: Option<ShutSnapshot>,
     /// While it is paced: one call passes per so long, on the average.
     pub interval: Option<Duration>,
+    /// The operator's reason, if one paces the pool, or a level above it, by hand.
+    pub paced_by_hand: Option<String>,
     /// How many requests may be in flight, if that was learned from a throttle.
     pub in_flight_limit: Option<u32>,
     /// Requests in flight, streams that hold their permit included.
@@ -72,6 +74,7 @@ impl PoolSnapshot {
             state,
             shut: ShutSnapshot::of(pool, now),
             interval,
+            paced_by_hand: pool.node.path().find_map(|node| node.paced_by_hand_for(now)).map(String::from),
             in_flight_limit: pool.node.in_flight_limit(),
             in_flight: pool.node.in_flight(),
             waiting: pool.node.waiting(),
@@ -114,6 +117,9 @@ impl fmt::Display for PoolSnapshot {
         }
         if let Some(interval) = self.interval {
             write!(f, ", one call per {interval:.1?}")?;
+        }
+        if let Some(reason) = &self.paced_by_hand {
+            write!(f, ", paced by hand ({reason})")?;
         }
         write!(f, ", {} waiting, {} in flight", self.waiting, self.in_flight)?;
         match self.in_flight_limit {

@@ -8,16 +8,25 @@
 //! | report, admitted under the current round or a later | a new round, one more strike |
 //! | report, admitted under an earlier round | neither: its burst was counted |
 //! | report older than [`OLDEST_REPORT`] | nothing |
-//! | reopen by an operator | on the way back, a new round, no strikes |
-//! | reopen by a probe of the current round | on the way back, a new round |
-//! | reopen by a probe of an earlier round | nothing |
+//! | order of an operator | what was ordered before gives way to it |
+//! | order that is told again | nothing, where another was ever given |
+//! | reopening by an operator | on the way back, a new round, no strikes; what was ordered before ends |
+//! | slots asked for while it is shut | nothing: none are granted |
+//! | slots asked for after its end, the first time | one, which tests the pool for all |
+//! | slots asked for until that one went well, or for 1.5 s | none |
+//! | slots asked for later | on the way back; each lies as far from the one before as its asker says |
+//! | a probe asked for while it is shut | granted once in five minutes |
+//! | reopening by a probe of the current round | on the way back, a new round |
+//! | reopening by a probe of an earlier round | nothing |
 
 use std::time::Duration;
 
+use crate::core::gate::{PROBE_EVERY, PROBE_GOOD_AFTER};
 use crate::core::merge::{End, Shut, merge};
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
 use crate::store::news::{OLDEST_REPORT, Phase, STRIKES_FADE_AFTER, Stamp, clamp};
+use crate::store::{Grant, Want};
 
 /// One pool's entry. Times are the server's, as time since its epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +39,22 @@ pub(crate) struct Entry {
     pub(crate) end: End,
     pub(crate) class: LimitClass,
     pub(crate) last_throttle: Moment,
+    pub(crate) held: Option<Held>,
+    /// When the next slot of the pace all share is.
+    pub(crate) slot_at: Moment,
+    /// When a probe was granted last, and in which round.
+    pub(crate) probed: Option<(Moment, u64)>,
+    /// One slot per so long, as somebody knows.
+    pub(crate) slot_every: Option<Duration>,
+}
+
+/// What an operator ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) given_at: Moment,
+    pub(crate) until: Moment,
+    /// One call per so long; zero: none passes.
+    pub(crate) every: Duration,
 }
 
 /// A throttle as it reaches the store.
@@ -56,6 +81,10 @@ impl Entry {
             end: End::Guessed,
             class: LimitClass::Unknown,
             last_throttle: Moment::START,
+            held: None,
+            slot_at: Moment::START,
+            probed: None,
+            slot_every: None,
         }
     }
 
@@ -88,19 +117,82 @@ impl Entry {
         Some((entry, moved))
     }
 
-    /// The entry after a pool was reopened before its end; `None` if nothing changes. `admitted` is the round the good
-    /// probe was let in under, or `None` for an operator.
-    pub(crate) fn after_reopening(before: Option<Self>, admitted: Option<u64>, now: Moment) -> Option<Self> {
+    /// The entry after a probe reopened the pool before its end; `None` if nothing changes. `admitted` is the round the
+    /// good probe was let in under.
+    pub(crate) fn after_probe(before: Option<Self>, admitted: u64, now: Moment) -> Option<Self> {
+        let entry = before.filter(|entry| admitted >= entry.round && entry.phase == Phase::Shut)?;
+        Some(entry.on_its_way_back(now))
+    }
+
+    /// The entry after an operator's order, for so long and at one call per so long; `None` if nothing changes. `given_at`
+    /// is the moment of an order that is only told again.
+    pub(crate) fn after_order(
+        before: Option<Self>,
+        (left, every): (Duration, Duration),
+        given_at: Option<Moment>,
+        now: Moment,
+    ) -> Option<Self> {
         let mut entry = before.unwrap_or_else(|| Self::new(now));
-        match admitted {
-            Some(admitted) if admitted < entry.round || entry.phase == Phase::Ramp => return None,
-            Some(_) => {}
-            None => entry.strikes = 0,
-        }
-        entry.round += 1;
-        entry.phase = Phase::Ramp;
-        entry.until = now;
-        entry.stamp.version += 1;
+        let given_at = match (given_at, entry.held) {
+            (Some(_), Some(_)) => return None,
+            (Some(again), None) => again,
+            (None, Some(held)) => now.max(held.given_at.after(Duration::from_millis(1))),
+            (None, None) => now,
+        };
+        entry.held = Some(Held { given_at, until: now.after(left), every });
         Some(entry)
+    }
+
+    /// The entry after an operator reopened the pool.
+    pub(crate) fn after_reopening(before: Option<Self>, now: Moment) -> Option<Self> {
+        let entry = Self::after_order(before, (Duration::ZERO, Duration::ZERO), None, now)?;
+        Some(Self { strikes: 0, ..entry.on_its_way_back(now) })
+    }
+
+    /// The entry after somebody asked for slots or a probe, and what he is granted.
+    pub(crate) fn after_permit(before: Option<Self>, want: Want, horizon: Duration, now: Moment) -> (Self, Grant) {
+        let mut entry = before.unwrap_or_else(|| Self::new(now));
+        if let Want::Slots { every, known: true, .. } = want {
+            entry.slot_every = Some(every);
+        }
+        let mut grant = Grant::default();
+        let is_shut = entry.phase == Phase::Shut && entry.until > now;
+        let probed_at = entry.probed.filter(|(_, round)| *round == entry.round).map(|(at, _)| at);
+        let good_at = probed_at.filter(|at| *at >= entry.until).map(|at| at.after(PROBE_GOOD_AFTER));
+        match want {
+            Want::Probe => match probed_at.map(|at| at.after(PROBE_EVERY)).filter(|next| is_shut && *next > now) {
+                Some(next) => grant.again_in = now.until(next),
+                None => (grant.probes, entry.probed) = (true, Some((now, entry.round))),
+            },
+            Want::Slots { .. } if is_shut => grant.again_in = now.until(entry.until),
+            Want::Slots { slots, every, .. } => match good_at.filter(|_| entry.phase == Phase::Shut) {
+                None if entry.phase == Phase::Shut => {
+                    entry.probed = Some((now, entry.round));
+                    entry.slot_at = now;
+                    (grant.slots, grant.probes, grant.again_in) = (vec![Duration::ZERO], true, PROBE_GOOD_AFTER);
+                }
+                Some(good_at) if good_at > now => grant.again_in = now.until(good_at),
+                _ => {
+                    entry.phase = Phase::Ramp;
+                    entry.slot_at = entry.slot_at.max(now);
+                    while grant.slots.len() < slots as usize && now.until(entry.slot_at) <= horizon {
+                        grant.slots.push(now.until(entry.slot_at));
+                        entry.slot_at = entry.slot_at.after(entry.slot_every.unwrap_or(every));
+                    }
+                    if grant.slots.is_empty() {
+                        grant.again_in = now.until(entry.slot_at).saturating_sub(horizon);
+                    }
+                }
+            },
+        }
+        (entry, Grant { every: entry.slot_every, ..grant })
+    }
+
+    fn on_its_way_back(mut self, now: Moment) -> Self {
+        self.round += 1;
+        self.phase = Phase::Ramp;
+        self.until = now;
+        self.stamp.version += 1;
+        self
     }
 }

@@ -10,13 +10,16 @@
 #[cfg(test)]
 pub(crate) mod entry;
 pub(crate) mod news;
+pub(crate) mod order;
 pub(crate) mod redis;
 
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use crate::core::merge::Shut;
 use crate::core::moment::Moment;
 use crate::store::news::News;
+use crate::store::order::Order;
 
 /// A pool as the whole fleet knows it: provider and path of names, widest first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -38,11 +41,42 @@ pub(crate) struct Report {
     pub(crate) new_round: bool,
 }
 
+/// What a gate asks for whose calls come back at a pace all replicas share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Want {
+    /// So many slots, of which the whole pool has one per `every`, as the gate knows or guesses.
+    Slots { slots: u32, every: Duration, known: bool },
+    /// Leave to probe a pool that is shut.
+    Probe,
+}
+
+/// What the store gave.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Grant {
+    /// When each slot is, from now.
+    pub(crate) slots: Vec<Duration>,
+    /// Whether the request that goes by this tests the pool for everybody.
+    pub(crate) probes: bool,
+    /// When it is worth asking again, from now.
+    pub(crate) again_in: Duration,
+    /// One slot of the whole pool per so long, as some replica knows.
+    pub(crate) every: Option<Duration>,
+}
+
 /// A gate, as a store sees it.
 pub(crate) trait Hears: Send + Sync {
     /// Hears what another replica found. Only what is `newer` than all that was heard before may shorten a shut or end
     /// it; what shuts or lengthens is heard in any order.
     fn hear(&self, news: &News, newer: bool, now: Moment);
+
+    /// Hears what an operator ordered for the whole fleet. What is over ends what was ordered before.
+    fn obey(&self, order: &Order, now: Moment);
+
+    /// Takes in what it asked for; `None`: the store did not answer.
+    fn granted(&self, grant: Option<&Grant>, now: Moment);
+
+    /// Whether the gate still holds calls by the order given at this server millisecond.
+    fn obeys(&self, given_at: u64, now: Moment) -> bool;
 
     /// The shut the gate holds, if any.
     fn shut(&self, now: Moment) -> Option<Shut>;
@@ -62,8 +96,20 @@ pub(crate) trait Link: Send + Sync {
     /// Takes a report without waiting, and delivers it when it can: at once, or while the shut lasts.
     fn report(&self, report: Report);
 
-    /// Says that a probe went well, or an operator reopened the pool: the fleet reopens, paced.
-    fn reopened(&self, by_operator: bool);
+    /// Says that a probe went well: the fleet reopens, paced.
+    fn reopened(&self);
+
+    /// Whether all replicas share one pace.
+    fn is_paced(&self) -> bool;
+
+    /// Whether the store is relied on.
+    fn is_up(&self) -> bool;
+
+    /// Asks for slots without waiting; the gate is told of the answer.
+    fn want(&self, want: Want);
+
+    /// How many replicas share what is ordered for all of them; one at least.
+    fn replicas(&self) -> u32;
 }
 
 /// What connects gates with a fleet.

@@ -116,8 +116,7 @@ impl<'a> Line<'a> {
         let [version, tag, born, changed, round, strikes, phase, end, class, left, server, origin] = fields[..] else {
             return None;
         };
-        let is_tag = tag.len() == 16 && tag.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-        if version != "1" || !is_tag || !(1..=32).contains(&origin.len()) {
+        if version != "1" || !is_tag(tag) || !(1..=32).contains(&origin.len()) {
             return None;
         }
         let class = class_from_word(class)?;
@@ -135,6 +134,11 @@ impl<'a> Line<'a> {
         };
         Some(Self { tag, origin, news })
     }
+}
+
+/// Whether this may be the short name of a pool.
+pub(crate) fn is_tag(tag: &str) -> bool {
+    tag.len() == 16 && tag.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
 /// A time as the class allows it, and whether it had to be cut.

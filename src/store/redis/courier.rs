@@ -3,9 +3,10 @@
 //! | when | what |
 //! |---|---|
 //! | a throttle shut a pool or moved its end | a report, one per pool at most in a trip |
+//! | somebody waits for a slot of a pace all share | a few slots are asked for |
 //! | every 2 s while a pool is shut or no subscription stands, else every 15 s (± 20 %) | all pools in use are read in one trip |
 //! | at once on a new subscription, and for a new pool | the same |
-//! | every 15 s | this replica says it is alive |
+//! | every 15 s, and with the line before | this replica says it is alive |
 //!
 //! A report that could not be delivered stays in its slot and is tried again while its shut lasts.
 
@@ -24,11 +25,14 @@ use crate::event::words::StoreOperation;
 use crate::store::news::{
     KEPT_AFTER_END, LONGEST_DAILY, LONGEST_SHUT, Line, OLDEST_REPORT, STRIKES_FADE_AFTER, end_word,
 };
+use crate::store::order::Order;
 use crate::store::redis::ask::Unanswered;
 use crate::store::redis::breaker::jittered;
 use crate::store::redis::hub::Hub;
 use crate::store::redis::link::PoolLink;
+use crate::store::redis::operator::invocation;
 use crate::store::redis::outbox::Slip;
+use crate::store::redis::permit;
 use crate::store::redis::stored::{FIELDS, Stored};
 
 /// Between two readings while something is shut, or news could be missed.
@@ -39,6 +43,8 @@ const READ_RARELY: Duration = Duration::from_secs(15);
 const ALIVE_FOR: Duration = Duration::from_secs(45);
 /// The longest wait before an undelivered report is tried again.
 const TRY_AGAIN: Duration = Duration::from_millis(500);
+/// Pools of each replica that an operator's list shows.
+const LISTED: usize = 500;
 /// Pools read in one trip.
 const READ_AT_ONCE: usize = 500;
 
@@ -63,7 +69,8 @@ pub(super) async fn run(hub: Arc<Hub>) {
             let often = read.is_err() || !hub.subscribed.load(Ordering::Relaxed) || any_shut(&hub, now);
             read_at = hub.clock.now().after(spread(if often { READ_OFTEN } else { READ_RARELY }, &hub));
         }
-        if now >= alive_at && say_alive(&hub).await.is_ok() {
+        // A new subscription may have missed who came; a new pool is to be listed.
+        if (asked_to || now >= alive_at) && say_alive(&hub).await.is_ok() {
             alive_at = hub.clock.now().after(READ_RARELY);
         }
         let mut next = read_at.min(alive_at.max(hub.clock.now().after(READ_OFTEN)));
@@ -96,9 +103,10 @@ fn any_shut(hub: &Hub, now: Moment) -> bool {
 /// Tells all there is to tell. What could not be told stays.
 async fn deliver(hub: &Arc<Hub>) -> Result<(), Unanswered> {
     let now = hub.clock.now();
-    let (slips, reopenings) = {
+    let (slips, reopenings, orders, wants) = {
         let mut state = hub.state();
-        (state.outbox.take(now), std::mem::take(&mut state.reopenings))
+        let (reopenings, orders) = (std::mem::take(&mut state.reopenings), std::mem::take(&mut state.orders));
+        (state.outbox.take(now), reopenings, orders, std::mem::take(&mut state.wants))
     };
     let links = hub.links();
     let link = |tag: &str| links.iter().find(|link| link.tag == tag);
@@ -123,7 +131,25 @@ async fn deliver(hub: &Arc<Hub>) -> Result<(), Unanswered> {
             outcome = reopen(hub, &tag, name, admitted).await;
         }
     }
+    for (tag, order) in orders {
+        // Found missing again by the next reading.
+        if outcome.is_ok() {
+            outcome = order_again(hub, &tag, &order).await;
+        }
+    }
+    for (tag, want) in wants {
+        let grant = if outcome.is_ok() { permit::ask(hub, &tag, want).await } else { None };
+        if let Some(link) = link(&tag) {
+            link.grant(grant.as_ref(), hub.clock.now());
+        }
+    }
     outcome
+}
+
+/// Tells the store of an order it lost.
+async fn order_again(hub: &Hub, tag: &str, order: &Order) -> Result<(), Unanswered> {
+    let call = invocation(&hub.scripts.order, &hub.keys, tag, "hold", order, "");
+    hub.invoke::<(String, u64)>(StoreOperation::Reopen, &call).await.map(drop)
 }
 
 async fn report(hub: &Hub, link: &PoolLink, slip: &Slip) -> Result<(), Unanswered> {
@@ -153,13 +179,11 @@ async fn report_of(hub: &Hub, tag: &str, name: &str, slip: &Slip) -> Result<(), 
     Ok(())
 }
 
-async fn reopen(hub: &Hub, tag: &str, name: &str, admitted: Option<u64>) -> Result<(), Unanswered> {
+async fn reopen(hub: &Hub, tag: &str, name: &str, admitted: u64) -> Result<(), Unanswered> {
     let asked_at = hub.clock.now();
-    let operation = if admitted.is_some() { StoreOperation::Settle } else { StoreOperation::Reopen };
-    let admitted = admitted.map_or_else(|| "operator".to_owned(), |round| round.to_string());
     let mut call = hub.scripts.reopen.key(hub.keys.entry(tag));
     call.arg(admitted).arg(millis_up(KEPT_AFTER_END)).arg(hub.keys.channel()).arg(tag).arg(&hub.replica).arg(name);
-    let line: Vec<u8> = hub.invoke(operation, &call).await?;
+    let line: Vec<u8> = hub.invoke(StoreOperation::Settle, &call).await?;
     heed(hub, &line, asked_at);
     Ok(())
 }
@@ -201,6 +225,14 @@ fn take_in(hub: &Hub, link: &PoolLink, fields: &[Option<String>], server_ms: u64
     let stored = Stored::parse(fields, server_ms);
     if let Some(stored) = &stored {
         link.hear(&stored.news, stored.by == hub.replica, now);
+        if let Some(order) = stored.order.clone() {
+            link.read_order(order, now);
+        }
+    }
+    let order = stored.as_ref().and_then(|stored| stored.order.as_ref());
+    if let Some(order) = link.order_lost(order, now) {
+        hub.state().orders.push((link.tag.clone(), order));
+        hub.work.notify_one();
     }
     let ends = stored.and_then(|stored| stored.ends(now));
     if let Some(slip) = link.lost_by_store(ends, now) {
@@ -212,14 +244,14 @@ fn take_in(hub: &Hub, link: &PoolLink, fields: &[Option<String>], server_ms: u64
 
 async fn say_alive(hub: &Hub) -> Result<(), Unanswered> {
     let mut call = hub.scripts.alive.key(hub.keys.alive());
-    call.arg(&hub.replica).arg(millis_up(ALIVE_FOR));
+    call.key(hub.keys.pools()).arg(&hub.replica).arg(millis_up(ALIVE_FOR)).arg(hub.keys.channel());
+    let now = hub.clock.now();
+    let used = hub.links().into_iter().filter(|link| link.is_in_use(now)).take(LISTED);
+    used.for_each(|link| {
+        call.arg(format!("{} {}", link.tag, link.name));
+    });
     let count: u32 = hub.invoke(StoreOperation::Reconcile, &call).await?;
-    let count = count.max(1);
-    if hub.replicas.swap(count, Ordering::Relaxed) != count
-        && let Some(fleet) = hub.fleet.get().and_then(std::sync::Weak::upgrade)
-    {
-        fleet.replicas_changed();
-    }
+    hub.count_replicas(count);
     Ok(())
 }
 

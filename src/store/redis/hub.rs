@@ -12,13 +12,17 @@ use crate::clock::{Clock, SharedDice};
 use crate::core::moment::Moment;
 use crate::event::Event;
 use crate::event::sink::Listener;
-use crate::store::Fleet;
-use crate::store::news::Line;
+use crate::store::news::{Line, number};
+use crate::store::order::Order;
 use crate::store::redis::breaker::Breaker;
 use crate::store::redis::keys::Keys;
 use crate::store::redis::link::PoolLink;
 use crate::store::redis::outbox::Outbox;
 use crate::store::redis::server_clock::ServerClock;
+use crate::store::{Fleet, Want};
+
+/// What is read is not trusted: no pace is divided by more.
+const MOST_REPLICAS: u32 = 100_000;
 
 /// Everything about one store in one process.
 pub(super) struct Hub {
@@ -26,6 +30,8 @@ pub(super) struct Hub {
     pub(super) keys: Keys,
     /// This process among its replicas.
     pub(super) replica: String,
+    /// Whether all replicas share one pace.
+    pub(super) paced: bool,
     pub(super) clock: Clock,
     pub(super) dice: SharedDice,
     listener: Option<Box<dyn Listener>>,
@@ -48,8 +54,12 @@ pub(super) struct State {
     pub(super) breaker: Breaker,
     pub(super) server_clock: ServerClock,
     pub(super) outbox: Outbox,
-    /// Pools to reopen for everybody, with the round of the probe that found them well, or none for an operator.
-    pub(super) reopenings: Vec<(String, Option<u64>)>,
+    /// Pools to reopen for everybody, with the round of the probe that found them well.
+    pub(super) reopenings: Vec<(String, u64)>,
+    /// What gates ask for, by the pool's tag.
+    pub(super) wants: HashMap<String, Want>,
+    /// Orders the store lost.
+    pub(super) orders: Vec<(String, Order)>,
     pub(super) connection: Option<MultiplexedConnection>,
     /// Whether what was missed is to be read now.
     pub(super) reconcile: bool,
@@ -59,6 +69,8 @@ pub(super) struct State {
 pub(super) struct Scripts {
     pub(super) report: Script,
     pub(super) reopen: Script,
+    pub(super) order: Script,
+    pub(super) permit: Script,
     pub(super) alive: Script,
 }
 
@@ -67,6 +79,8 @@ impl Default for Scripts {
         Self {
             report: Script::new(include_str!("report.lua")),
             reopen: Script::new(include_str!("reopen.lua")),
+            order: Script::new(include_str!("order.lua")),
+            permit: Script::new(include_str!("permit.lua")),
             alive: Script::new(include_str!("alive.lua")),
         }
     }
@@ -77,6 +91,7 @@ impl Hub {
         client: Client,
         keys: Keys,
         replica: String,
+        paced: bool,
         clock: Clock,
         dice: SharedDice,
         listener: Option<Box<dyn Listener>>,
@@ -85,6 +100,7 @@ impl Hub {
             client,
             keys,
             replica,
+            paced,
             clock,
             dice,
             listener,
@@ -138,6 +154,17 @@ impl Hub {
 
     /// Hears a line of the channel, or an answer. Anything that is none is ignored; so is what this replica told itself.
     pub(super) fn hear(&self, line: &[u8], now: Moment) {
+        if let Some(count) = line.strip_prefix(b"alive 1 ") {
+            let count = std::str::from_utf8(count).ok().and_then(number).and_then(|count| u32::try_from(count).ok());
+            count.into_iter().for_each(|count| self.count_replicas(count));
+            return;
+        }
+        if let Some((tag, order)) = Order::parse(line) {
+            if let Some(link) = self.pools().get(tag).and_then(Weak::upgrade) {
+                link.hear_order(order, now);
+            }
+            return;
+        }
         let Some(line) = Line::parse(line) else { return };
         let Some(link) = self.pools().get(line.tag).and_then(Weak::upgrade) else { return };
         let age = self.state().server_clock.server_ms(now).map(|server| server.saturating_sub(line.news.server_ms));
@@ -145,6 +172,16 @@ impl Hub {
         if line.origin != self.replica {
             let age = std::time::Duration::from_millis(age.unwrap_or_default());
             self.tell(now, &Event::NewsCame { age, clamped: line.news.clamped });
+        }
+    }
+
+    /// Notes how many replicas are alive, and tells who divides by it.
+    pub(super) fn count_replicas(&self, count: u32) {
+        let count = count.clamp(1, MOST_REPLICAS);
+        if self.replicas.swap(count, Ordering::Relaxed) != count
+            && let Some(fleet) = self.fleet.get().and_then(Weak::upgrade)
+        {
+            fleet.replicas_changed();
         }
     }
 

@@ -25,8 +25,13 @@ impl Keys {
 
     /// The short name of a pool.
     pub(super) fn tag(&self, pool: &PoolId) -> String {
-        let names = [self.namespace.as_str(), pool.provider].into_iter();
-        tag(names.chain(pool.path.iter().map(String::as_str)))
+        self.tag_of(pool.provider, &pool.path)
+    }
+
+    /// The short name of the pool of this provider and path.
+    pub(super) fn tag_of(&self, provider: &str, path: &[String]) -> String {
+        let names = [self.namespace.as_str(), provider].into_iter();
+        tag(names.chain(path.iter().map(String::as_str)))
     }
 
     /// The entry of the pool with this tag.
@@ -39,6 +44,11 @@ impl Keys {
         format!("fb:{SCHEMA}:{{{}}}:news", self.namespace_tag)
     }
 
+    /// The set of pools in use.
+    pub(super) fn pools(&self) -> String {
+        format!("fb:{SCHEMA}:{{{}}}:pools", self.namespace_tag)
+    }
+
     /// The set of replicas that are alive.
     pub(super) fn alive(&self) -> String {
         format!("fb:{SCHEMA}:{{{}}}:alive", self.namespace_tag)
@@ -47,7 +57,12 @@ impl Keys {
 
 /// The name of a pool for an operator's eyes: printable, at most 64 bytes.
 pub(super) fn readable(pool: &PoolId) -> String {
-    let whole = format!("{}/{}", pool.provider, pool.path.join("/"));
+    readable_of(pool.provider, &pool.path)
+}
+
+/// The same by provider and path.
+pub(super) fn readable_of(provider: &str, path: &[String]) -> String {
+    let whole = format!("{provider}/{}", path.join("/"));
     whole.chars().map(|char| if char.is_ascii_graphic() { char } else { '_' }).take(64).collect()
 }
 

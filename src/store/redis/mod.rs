@@ -10,8 +10,11 @@ mod hub;
 mod keys;
 mod link;
 mod listener;
+mod operator;
+mod operator_pool;
 mod options;
 mod outbox;
+mod permit;
 #[cfg(test)]
 mod scripts_tests;
 mod server_clock;
@@ -24,6 +27,8 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
+pub use operator::{Operator, OperatorError};
+pub use operator_pool::{FleetOrder, FleetPool, FleetShut, PoolName};
 pub use options::RedisOptions;
 
 use crate::clock::{Clock, SharedDice};
@@ -62,7 +67,7 @@ impl RedisStore {
         };
         let replica = options.replica.clone().unwrap_or_else(|| format!("{:016x}", (&mut &dice).roll()));
         let keys = Keys::new(&options.namespace);
-        let hub = Arc::new(Hub::new(client, keys, replica, clock, dice, listener));
+        let hub = Arc::new(Hub::new(client, keys, replica, options.is_paced(), clock, dice, listener));
         let tasks =
             [supervise(&runtime, Arc::clone(&hub), courier::run), supervise(&runtime, Arc::clone(&hub), listener::run)];
         Ok(Self { hub, tasks })

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use redis::IntoConnectionInfo;
+
 use crate::core::setting::InvalidSetting;
 
 /// Where the shared gate's Redis (or Valkey) is, and under which name this fleet meets there.
@@ -22,6 +24,8 @@ use crate::core::setting::InvalidSetting;
 /// | URL | required | `redis://`, `rediss://`, `valkey://`, `valkeys://`, with user and password where the server wants them | `rediss` is TLS; the application installs rustls' provider |
 /// | namespace | required | 1 to 64 printable ASCII characters | staging and production must not throttle each other by accident |
 /// | `replica` | random | 1 to 32 of letters, digits, `.`, `_`, `-` | names this process in the entries operators read |
+/// | `password` | the URL's | | one that comes from a file or a vault need not be put into a URL |
+/// | `paced` | off | | asks the store while calls come back: a trip for up to four of them |
 /// | `allow_plaintext` | off | | a password would cross the network readable |
 ///
 /// Debug shows neither user nor password.
@@ -30,6 +34,8 @@ pub struct RedisOptions {
     pub(super) url: String,
     pub(super) namespace: String,
     pub(super) replica: Option<String>,
+    password: Option<String>,
+    paced: bool,
     allow_plaintext: bool,
 }
 
@@ -37,7 +43,14 @@ impl RedisOptions {
     /// A store at `url` for the fleet named `namespace`. Checked when the engine is built.
     #[must_use]
     pub fn new(url: impl Into<String>, namespace: impl Into<String>) -> Self {
-        Self { url: url.into(), namespace: namespace.into(), replica: None, allow_plaintext: false }
+        Self {
+            url: url.into(),
+            namespace: namespace.into(),
+            replica: None,
+            password: None,
+            paced: false,
+            allow_plaintext: false,
+        }
     }
 
     /// The name of this process among its replicas; must differ from the others'.
@@ -45,6 +58,29 @@ impl RedisOptions {
     pub fn replica(mut self, name: impl Into<String>) -> Self {
         self.replica = Some(name.into());
         self
+    }
+
+    /// The password, in the place of one in the URL. The user, if the server wants one, stands in the URL.
+    #[must_use]
+    pub fn password(mut self, password: impl Into<String>) -> Self {
+        self.password = Some(password.into());
+        self
+    }
+
+    /// Shares one pace, besides news: after a shut one request tests the pool for the whole fleet, and calls come back one
+    /// after another over all replicas, as fast as the whole pool's limit allows. Without it each replica paces its own part.
+    ///
+    /// A call that waits for its slot anyway waits at most 100 ms for the store; where no answer comes, each replica goes on
+    /// with its part of the pace. Limits that come back in windows are divided among the replicas either way.
+    #[must_use]
+    pub fn paced(mut self) -> Self {
+        self.paced = true;
+        self
+    }
+
+    /// Whether replicas share one pace.
+    pub(crate) fn is_paced(&self) -> bool {
+        self.paced
     }
 
     /// Allows an unencrypted connection to another machine.
@@ -70,7 +106,12 @@ impl RedisOptions {
         }
         // Neither the URL nor what its parser says of it is shown: a password may stand in it.
         let hidden = || InvalidSetting::new("redis.url", Hidden, URL);
-        let client = redis::Client::open(self.url.as_str()).map_err(|_| hidden())?;
+        let mut info = self.url.as_str().into_connection_info().map_err(|_| hidden())?;
+        if let Some(password) = &self.password {
+            let settings = info.redis_settings().clone().set_password(password);
+            info = info.set_redis_settings(settings);
+        }
+        let client = redis::Client::open(info).map_err(|_| hidden())?;
         match client.get_connection_info().addr() {
             redis::ConnectionAddr::Tcp(host, _) if !self.allow_plaintext && !is_loopback(host) => {
                 let allowed = "rediss:// beyond this machine, or allow_plaintext()";
@@ -87,6 +128,8 @@ impl fmt::Debug for RedisOptions {
             .field("url", &Hidden)
             .field("namespace", &self.namespace)
             .field("replica", &self.replica)
+            .field("password", &self.password.as_ref().map(|_| Hidden))
+            .field("paced", &self.paced)
             .field("allow_plaintext", &self.allow_plaintext)
             .finish()
     }
@@ -134,6 +177,10 @@ mod tests {
     fn a_password_is_shown_nowhere() {
         let options = RedisOptions::new("redis://user:s3cret@example.org", "prod");
         assert!(!format!("{options:?}{}", refused(&options)).contains("s3cret"));
+        let apart = RedisOptions::new("redis://user@127.0.0.1", "prod").password("s3cret");
+        assert!(!format!("{apart:?}{}", refused(&apart)).contains("s3cret"));
+        let client = apart.client().expect("in order");
+        assert_eq!(client.get_connection_info().redis_settings().password(), Some("s3cret"));
         let nonsense = RedisOptions::new("no-url s3cret", "prod");
         assert!(!format!("{nonsense:?}{}", refused(&nonsense)).contains("s3cret"));
         assert!(refused(&nonsense).starts_with("redis.url is (hidden); allowed: redis://"), "{}", refused(&nonsense));

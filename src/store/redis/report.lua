@@ -16,7 +16,7 @@ if seen <= 0 or seen > now then seen = now end
 if now - seen > tonumber(ARGV[7]) then return 'stale' end
 
 local kept = redis.call('HMGET', KEYS[1], 'born', 'version', 'round', 'strikes', 'phase', 'end', 'class', 'until', 'last',
-  'by')
+  'by', 'held_until')
 local born, version = tonumber(kept[1]) or now, tonumber(kept[2]) or 0
 local round, strikes = tonumber(kept[3]) or 0, tonumber(kept[4]) or 0
 local phase, kind, class = kept[5] or 'ramp', kept[6] or 'guessed', kept[7] or 'unknown'
@@ -57,7 +57,8 @@ redis.call('HSET', KEYS[1], 'born', whole(born), 'version', whole(version), 'rou
   whole(strikes), 'phase', phase, 'end', kind, 'class', class, 'until', whole(ends), 'last', whole(now), 'by', by, 'name',
   ARGV[13])
 local left = math.max(ends - now, 0)
-redis.call('PEXPIRE', KEYS[1], whole(left + tonumber(ARGV[9])))
+local held = (tonumber(kept[11]) or 0) - now
+redis.call('PEXPIRE', KEYS[1], whole(math.max(left, held) + tonumber(ARGV[9])))
 
 local line = table.concat({ '1', ARGV[11], whole(born), whole(version), whole(round), whole(strikes), phase, kind, class,
   whole(left), whole(now), by }, ' ')

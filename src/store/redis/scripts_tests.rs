@@ -12,11 +12,13 @@ use redis::Connection;
 use crate::core::merge::End;
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
+use crate::store::Want;
 use crate::store::entry::{Entry, Told};
 use crate::store::news::{
     KEPT_AFTER_END, LONGEST_DAILY, LONGEST_SHUT, Line, OLDEST_REPORT, STRIKES_FADE_AFTER, end_word,
 };
 use crate::store::redis::hub::Scripts;
+use crate::store::redis::permit;
 use crate::store::redis::stored::{FIELDS, Stored};
 
 const KEY: &str = "fb:1:{abcdefghij234567}:gate";
@@ -28,8 +30,14 @@ const TAG: &str = "abcdefghij234567";
 enum Step {
     /// A report, `behind` rounds after the entry's, of a throttle seen so long ago.
     Report { behind: u64, wait: Duration, seen_ago: Option<Duration>, end: End, class: LimitClass },
-    /// A probe of `behind` rounds ago went well, or an operator says so.
-    Reopen { behind: Option<u64> },
+    /// A probe of `behind` rounds ago went well.
+    Probe { behind: u64 },
+    /// An operator's order, for so long, at one call per so many milliseconds; perhaps one that is told again.
+    Order { left: Duration, every: u64, again: bool },
+    /// An operator reopens.
+    Reopen,
+    /// Somebody asks for slots, so many microseconds apart, or for leave to probe.
+    Permit(Want),
     /// Time passes.
     Pass(Duration),
     /// The server forgets.
@@ -55,7 +63,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     });
     let step = prop_oneof![
         6 => report,
-        1 => proptest::option::of(0_u64..3).prop_map(|behind| Step::Reopen { behind }),
+        1 => (0_u64..3).prop_map(|behind| Step::Probe { behind }),
+        1 => (1_u64..200_000, 0_u64..1_000, any::<bool>())
+            .prop_map(|(left, every, again)| Step::Order { left: Duration::from_millis(left), every, again }),
+        1 => Just(Step::Reopen),
+        1 => Just(Step::Permit(Want::Probe)),
+        5 => (0_u32..5, 1_u64..400_000, proptest::bool::weighted(0.2))
+            .prop_map(|(slots, every, known)| Want::Slots { slots, every: Duration::from_micros(every), known })
+            .prop_map(Step::Permit),
         2 => (1_u64..150_000).prop_map(|passed| Step::Pass(Duration::from_millis(passed))),
         1 => Just(Step::Lose),
     ];
@@ -130,13 +145,13 @@ impl Both {
                 self.compare()?;
                 self.was_told(moved.then_some(line))?;
             }
-            Step::Reopen { behind } => {
-                let admitted = behind.map(|behind| self.round().saturating_sub(behind));
+            Step::Probe { behind } => {
+                let admitted = self.round().saturating_sub(behind);
                 let line: String = self
                     .scripts
                     .reopen
                     .key(KEY)
-                    .arg(admitted.map_or_else(|| "operator".to_owned(), |round| round.to_string()))
+                    .arg(admitted)
                     .arg(KEPT_AFTER_END.as_millis() as u64)
                     .arg(CHANNEL)
                     .arg(TAG)
@@ -145,11 +160,46 @@ impl Both {
                     .invoke(&mut self.connection)
                     .expect("an answer");
                 let now = Self::acted_at(&line, before);
-                let after = Entry::after_reopening(self.expected, admitted, now);
+                let after = Entry::after_probe(self.expected, admitted, now);
                 prop_assert_eq!(after.is_none(), line == "stale", "{}", line);
                 self.expected = after.or(self.expected);
                 self.compare()?;
                 self.was_told(after.map(|_| line))?;
+            }
+            Step::Order { left, every, again } => {
+                let given_at = if again { before } else { 0 };
+                let (now, line) = self.order("hold", given_at, left, every);
+                let times = (left, Duration::from_millis(every));
+                let given_at = again.then(|| Moment::since_start(Duration::from_millis(given_at)));
+                let after = Entry::after_order(self.expected, times, given_at, now.unwrap_or(Moment::START));
+                prop_assert_eq!(after.is_some(), now.is_some());
+                self.expected = after.or(self.expected);
+                self.compare()?;
+                self.was_told(after.map(line))?;
+            }
+            Step::Reopen => {
+                let (now, line) = self.order("reopen", 0, Duration::ZERO, 0);
+                let now = now.expect("an operator always does");
+                let after = Entry::after_reopening(self.expected, now).expect("an operator always does");
+                self.expected = Some(after);
+                self.compare()?;
+                let (kind, class) = (end_word(after.end), after.class.as_str());
+                let Entry { stamp, round, .. } = after;
+                let (born, version, now) = (stamp.born_ms, stamp.version, millis(now));
+                let way_back = format!("1 {TAG} {born} {version} {round} 0 ramp {kind} {class} 0 {now} alice");
+                self.was_told(Some(way_back))?;
+                self.was_told(Some(line(after)))?;
+            }
+            Step::Permit(want) => {
+                let mut call = self.scripts.permit.key(KEY);
+                permit::arguments(&mut call, want);
+                let answer: Vec<String> = call.invoke(&mut self.connection).expect("an answer");
+                let now = Moment::since_start(Duration::from_micros(answer[0].parse().expect("a time")));
+                let (after, grant) = Entry::after_permit(self.expected, want, permit::HORIZON, now);
+                self.expected = Some(after);
+                self.compare()?;
+                prop_assert_eq!(permit::read(&answer), Some(grant), "{:?}", answer);
+                self.was_told(None)?;
             }
             Step::Pass(passed) => self.pass(passed),
             Step::Lose => {
@@ -158,6 +208,24 @@ impl Both {
             }
         }
         Ok(())
+    }
+
+    /// Gives an order; the moment the server acted at unless it was stale, and the line it should have told.
+    fn order(
+        &mut self,
+        what: &str,
+        given_at: u64,
+        left: Duration,
+        every: u64,
+    ) -> (Option<Moment>, impl Fn(Entry) -> String + use<>) {
+        let left = left.as_millis() as u64;
+        let mut call = self.scripts.order.key(KEY);
+        call.arg(what).arg(left).arg(every).arg(given_at).arg(KEPT_AFTER_END.as_millis() as u64);
+        call.arg(CHANNEL).arg(TAG).arg("alice").arg("why not").arg("openai/pool");
+        let (acted_at, _told): (String, u64) = call.invoke(&mut self.connection).expect("an answer");
+        let acted_at = acted_at.parse().ok().map(|ms| Moment::since_start(Duration::from_millis(ms)));
+        let given = |entry: Entry| entry.held.map(|held| millis(held.given_at)).expect("an order");
+        (acted_at, move |entry| format!("held 1 {TAG} {} {left} {every} alice why not", given(entry)))
     }
 
     fn pass(&mut self, passed: Duration) {
@@ -172,6 +240,20 @@ impl Both {
             .arg(millis(entry.last_throttle))
             .exec(&mut self.connection)
             .expect("moved");
+        let micros = |moment: Moment| moment.elapsed_since_start().as_micros() as u64;
+        entry.slot_at = earlier(entry.slot_at, passed);
+        let mut moved = redis::cmd("HSET");
+        moved.arg(KEY).arg("slot_at").arg(micros(entry.slot_at));
+        if let Some((probed_at, _)) = &mut entry.probed {
+            *probed_at = earlier(*probed_at, passed);
+            moved.arg("probed_at").arg(micros(*probed_at));
+        }
+        moved.exec(&mut self.connection).expect("moved");
+        if let Some(held) = &mut entry.held {
+            held.until = earlier(held.until, passed);
+            let until = millis(held.until);
+            redis::cmd("HSET").arg(KEY).arg("held_until").arg(until).exec(&mut self.connection).expect("moved");
+        }
     }
 
     /// The server holds what is expected, and will forget it.
@@ -189,6 +271,14 @@ impl Both {
         prop_assert_eq!((stored.round, stored.strikes), (expected.round, expected.strikes));
         prop_assert_eq!((stored.phase, stored.end, stored.class), (expected.phase, expected.end, expected.class));
         prop_assert_eq!(until, millis(expected.until));
+        let number = |at: usize| fields[at].as_deref().and_then(|field| field.parse::<u64>().ok());
+        let held = expected.held.map(|held| [millis(held.given_at), millis(held.until), held.every.as_millis() as u64]);
+        prop_assert_eq!([9, 10, 11].map(number), held.map_or([None; 3], |held| held.map(Some)));
+        let times: Vec<Option<u64>> =
+            redis::cmd("HMGET").arg(KEY).arg(&["slot_at", "probed_at"]).query(&mut self.connection).expect("fields");
+        let micros = |moment: Moment| moment.elapsed_since_start().as_micros() as u64;
+        prop_assert_eq!(times[0].unwrap_or(0), micros(expected.slot_at));
+        prop_assert_eq!(times[1].unwrap_or(0), expected.probed.map_or(0, |(at, _)| micros(at)));
         let expires: i64 = redis::cmd("PTTL").arg(KEY).query(&mut self.connection).expect("a time to live");
         // Time was only made to pass in the fields, not for the server's own clock.
         let most = (LONGEST_DAILY + KEPT_AFTER_END).as_millis();

@@ -2,9 +2,25 @@
 
 use crate::core::moment::Moment;
 use crate::store::news::{News, Phase, Stamp, clamp, class_from_word, end_from_word, number};
+use crate::store::order::Order;
 
 /// The fields that are read, in this order.
-pub(super) const FIELDS: &[&str] = &["born", "version", "round", "strikes", "phase", "end", "class", "until", "by"];
+pub(super) const FIELDS: &[&str] = &[
+    "born",
+    "version",
+    "round",
+    "strikes",
+    "phase",
+    "end",
+    "class",
+    "until",
+    "by",
+    "held_at",
+    "held_until",
+    "held_every",
+    "held_by",
+    "held_why",
+];
 
 /// An entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,11 +28,14 @@ pub(super) struct Stored {
     pub(super) news: News,
     /// The replica whose report holds.
     pub(super) by: String,
+    /// What an operator ordered last.
+    pub(super) order: Option<Order>,
 }
 
 impl Stored {
     /// Reads an entry at the server's time `server_ms`; `None` if there is none, or if it is not one.
     pub(super) fn parse(fields: &[Option<String>], server_ms: u64) -> Option<Self> {
+        let (fields, held) = fields.split_at_checked(9)?;
         let [born, version, round, strikes, phase, end, class, until, by] = fields else { return None };
         let [born, version, round, strikes, until] =
             [born, version, round, strikes, until].map(|field| field.as_deref().and_then(number));
@@ -39,7 +58,7 @@ impl Stored {
             clamped,
             server_ms,
         };
-        Some(Self { news, by: by.clone().unwrap_or_default() })
+        Some(Self { news, by: by.clone().unwrap_or_default(), order: ordered(held, server_ms) })
     }
 
     /// When its shut ends by the own clock, if it is one.
@@ -54,12 +73,21 @@ impl Stored {
     }
 }
 
+/// What an operator ordered, by its fields.
+fn ordered(fields: &[Option<String>], server_ms: u64) -> Option<Order> {
+    let [given_at, until, every, by, reason] = fields else { return None };
+    let [given_at, until, every] = [given_at, until, every].map(|field| field.as_deref().and_then(number));
+    Order::read(given_at?, until?.saturating_sub(server_ms), every?, by.as_deref()?, reason.as_deref()?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn fields(text: &str) -> Vec<Option<String>> {
-        text.split(' ').map(|field| (field != "-").then(|| field.to_owned())).collect()
+        let mut fields: Vec<_> = text.split(' ').map(|field| (field != "-").then(|| field.to_owned())).collect();
+        fields.resize(FIELDS.len(), None);
+        fields
     }
 
     #[test]
@@ -69,6 +97,14 @@ mod tests {
         let hostile = Stored::parse(&fields("1000 3 2 1 shut stated request_rate 99999999999999 r-1"), 4_000);
         let hostile = hostile.expect("an entry").news;
         assert_eq!((hostile.left.as_secs(), hostile.clamped), (3_600, true));
+    }
+
+    #[test]
+    fn an_order_is_read_beside_what_the_provider_said() {
+        let text = "1000 0 0 0 ramp guessed unknown 0 - 3900 9000 500 alice export";
+        let order = Stored::parse(&fields(text), 4_000).expect("an entry").order.expect("an order");
+        assert_eq!((order.given_at, order.left.as_millis(), order.every.as_millis()), (3_900, 5_000, 500));
+        assert_eq!(Stored::parse(&fields(&text.replace("9000", "x")), 4_000).expect("an entry").order, None);
     }
 
     #[test]
@@ -83,7 +119,7 @@ mod tests {
         }
         assert_eq!(Stored::parse(&fields("- - - - - - - - -"), 1), None);
         assert_eq!(Stored::parse(&[], 1), None);
-        assert_eq!(Stored::server_ms(&fields("5 250000")), Some(5_250));
-        assert_eq!(Stored::server_ms(&fields("5 -")), None);
+        assert_eq!(Stored::server_ms(&fields("5 250000")[..2]), Some(5_250));
+        assert_eq!(Stored::server_ms(&fields("5 -")[..2]), None);
     }
 }

@@ -1,0 +1,58 @@
+//! Slots that somebody hands out for several processes.
+
+use std::time::Duration;
+
+use crate::core::dice::Dice;
+use crate::core::moment::Moment;
+use crate::core::pace::Pace;
+use crate::core::plan::{Plan, SHORTEST_STEP};
+
+impl Pace {
+    /// How far apart the slots of the whole pool are, of which this pace has the part of one of so many processes; `None`
+    /// where they come in windows, or are saved up. What a slow start does not know is the same for one as for all.
+    pub(in crate::core) fn of_all(&self, replicas: u32, limit_known: bool) -> Option<Duration> {
+        let replicas = replicas.max(1);
+        let every = match self.plan {
+            _ if !self.saves.is_zero() => return None,
+            Plan::Window { .. } => return None,
+            // What answers tell of those who leave their part unused is seen by whoever hands out.
+            Plan::Even { fastest, .. } => fastest,
+            Plan::Learned { interval, .. } => interval / replicas,
+            Plan::SlowStart { interval } if limit_known => interval / replicas,
+            Plan::SlowStart { interval } => interval,
+        };
+        Some(every.max(SHORTEST_STEP))
+    }
+
+    /// Whether the interval is known, or learned, by this very process.
+    pub(in crate::core) const fn is_known(&self) -> bool {
+        matches!(self.plan, Plan::Even { .. } | Plan::Learned { .. }) && !self.agreed
+    }
+
+    /// Takes over what somebody else knows, in the place of a guess.
+    pub(in crate::core) fn agrees(&mut self, every: Duration, replicas: u32) {
+        if self.agreed || matches!(self.plan, Plan::SlowStart { .. }) {
+            self.agreed = true;
+            let interval = every.max(SHORTEST_STEP) * replicas.max(1);
+            self.plan = Plan::Even { interval, slowest: interval, fastest: every.max(SHORTEST_STEP) };
+        }
+    }
+
+    /// Takes a slot that was given, whenever the next of its own would be.
+    pub(in crate::core) fn take_given(&mut self, now: Moment, dice: &mut impl Dice) {
+        self.next_slot = self.next_slot.min(now);
+        self.take(now, dice);
+    }
+
+    /// Takes the next slot, as one of so many that are as far apart together as one would be alone.
+    pub(in crate::core) fn take_apart(&mut self, times: u32, now: Moment, dice: &mut impl Dice) {
+        if self.take(now, dice) && times > 1 {
+            self.next_slot = self.next_slot.after(self.plan.step() * (times - 1));
+        }
+    }
+
+    /// Somebody waits for a slot that comes at this moment.
+    pub(in crate::core) fn not_before(&mut self, moment: Moment) {
+        self.next_slot = self.next_slot.max(moment);
+    }
+}
