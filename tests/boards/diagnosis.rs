@@ -9,7 +9,7 @@ use crate::shared::{NO_CALLS, NO_LIMIT, NO_RULES};
 use forbear::event::catalogue::Metric;
 
 const HOW_TO_READ: &str = "\
-**1. Load.** More than 5 % of the calls above a load of 102 %: the *quota* is too small, whatever the retries do. \
+**1. Load.** More than 5 % of the calls above a load of 100 %: the *quota* is too small, whatever the retries do. \
 Raise it, or send less. In the orange band (90 to 125 %) either side may be right.
 
 **2. Backoff.** Load below 90 %, and more than half of the *retries* are throttled or calls use up all their attempts: \
@@ -64,11 +64,11 @@ fn load() -> Vec<Panel> {
 fn columns() -> Vec<Panel> {
     vec![
         Panel::lines("Quota", 8)
-            .says("Which share of the calls came while more was asked for than this many times what the limit can serve in time. Above 5 % at 1.02: the quota is too small. Nothing at 0.8: it is not the quota.")
+            .says("Which share of the calls came while more was asked for than this many times what the limit can serve in time. Above 5 % at 1: the quota is too small. Nothing at 0.9: it is not the quota.")
             .unit("percentunit")
             .up_to(1.0)
             .empty(NO_LIMIT)
-            .query(r#"max by (<by>, load) (pool:forbear_calls_above:ratio1h{<pool>, load=~"0.8|1.02"})"#, "{{pool}} above {{load}}")
+            .query(r#"max by (<by>, load) (pool:forbear_calls_above:ratio1h{<pool>, load=~"0.9|1"})"#, "{{pool}} above {{load}}")
             .query(r#"max by (<by>) (pool:forbear_calls_above_learned:ratio1h{<pool>}) unless max by (<by>) (pool:forbear_limit:minute{<pool>})"#, "{{pool}} above what was served"),
         Panel::lines("Backoff", 8)
             .says("Throttled retries above 50 %, or exhausted attempts above 50 % of the failures: retries come back too soon. Out of time above 30 % while retries are served: they wait too long. Only where the load lies below its band; above it the quota explains all of this.")

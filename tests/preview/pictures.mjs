@@ -15,7 +15,7 @@ const BOARDS = ['overview', 'diagnosis', 'gate', 'replicas'];
 // The last three hours of a simulated day.
 const TO = 1_767_225_600 + 12_600;
 const FROM = TO - 10_800;
-const COLOURS = 80;
+const COLOURS = 112;
 const FIRST_ROW = 10 * 38 + 4;
 const TYPES = { html: 'text/html', js: 'text/javascript', css: 'text/css', json: 'application/json' };
 
