@@ -45,7 +45,8 @@
 //!
 //! Grafana reads `provisioning/` as `/etc/grafana/provisioning`, and the boards from where
 //! `provisioning/dashboards/forbear.yml` says. By hand, each `*.json` can be imported as it is: the data source is a variable
-//! of the board. `alertmanager.yml` is an example of routes in which nothing silences a page but another page.
+//! of the board; [`dashboards`](crate::guide::dashboards) says how to read them. `alertmanager.yml` is an example of routes
+//! in which nothing silences a page but another page.
 //!
 //! # The Prometheus operator, kube-prometheus
 //!
