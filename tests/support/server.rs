@@ -103,12 +103,18 @@ impl Server {
     /// A VictoriaMetrics that keeps its data in `folder`, takes OTLP over HTTP, and shows what it took at once: by default
     /// it holds the last half minute back.
     pub fn victoria_metrics(folder: &Path) -> Self {
+        Self::victoria_metrics_told(folder, &["-opentelemetry.usePrometheusNaming"])
+    }
+
+    /// The same, told this and no more about names.
+    pub fn victoria_metrics_told(folder: &Path, more: &[&str]) -> Self {
         let addr = free_addr();
         let mut command = tool("victoria-metrics");
         command
             .arg(format!("-storageDataPath={}", folder.join("victoria").display()))
             .arg(format!("-httpListenAddr={addr}"))
-            .args(["-opentelemetry.usePrometheusNaming", "-search.latencyOffset=1s", "-loggerLevel=INFO"]);
+            .args(["-search.latencyOffset=1s", "-loggerLevel=INFO"])
+            .args(more);
         Self::start(command, addr, "started server at")
     }
 
