@@ -5,7 +5,8 @@
 //! ```
 //!
 //! It pushes to `http://localhost:4318`, or where the environment says: `OTEL_EXPORTER_OTLP_ENDPOINT` names another
-//! collector, `OTEL_EXPORTER_OTLP_PROTOCOL=grpc` another way. The provider is emulated and throttles.
+//! collector, `OTEL_EXPORTER_OTLP_PROTOCOL=grpc` another way. The provider is emulated and throttles. `otlp 100` asks for a
+//! hundred documents in place of eight.
 
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use tracing::{Instrument, info_span};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let documents: u32 = std::env::args().nth(1).as_deref().unwrap_or("8").parse()?;
     let otlp = otlp::install(Config::new("otlp-example").attribute("deployment.environment.name", "example"))?;
     let forbear = Forbear::builder().sink(otlp.instruments()).build()?;
 
@@ -30,7 +32,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let summaries = Policy::background(Duration::from_secs(30)).named("summaries").build()?;
     let (client, url) = (reqwest::Client::new(), provider.url());
 
-    for number in 1..=8 {
+    for number in 1..=documents {
         let ask = |attempt: forbear::Attempt<'_>| client.post(&url).timeout(attempt.time_left()).body("{}").send();
         // The application's own span: the call's span is its child, and the attempts are the call's.
         let answered = pool.call(&summaries).run(ask).instrument(info_span!("summarise", document = number)).await;

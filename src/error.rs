@@ -194,6 +194,14 @@ impl<R> Error<R> {
         self.inner.last
     }
 
+    /// The error without the last outcome, and the last outcome.
+    #[cfg(any(feature = "tower", feature = "reqwest-middleware"))]
+    pub(crate) fn apart(self) -> (Error<()>, Option<R>) {
+        let Inner { labels, give_up, attempts, elapsed, now, last_signal, last } = *self.inner;
+        let inner = Box::new(Inner { labels, give_up, attempts, elapsed, now, last_signal, last: None });
+        (Error { inner }, last)
+    }
+
     /// What to do about it, in one clause: the end of the error's text.
     fn what_next(&self) -> &'static str {
         match self.refusal() {

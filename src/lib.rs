@@ -50,8 +50,8 @@
 //! | `otlp` | traces and metrics pushed over OTLP; includes `telemetry` |
 //! | `reqwest` | `reqwest::Response` is an outcome |
 //! | `redis` | one gate for all replicas of a service, over Redis or Valkey |
-//! | `tower` | a wire tap for services of `tower` |
-//! | `reqwest-middleware` | a wire tap for chains of `reqwest-middleware`; includes `reqwest` |
+//! | `tower` | a retry layer and a wire tap for services of `tower` |
+//! | `reqwest-middleware` | the same for chains of `reqwest-middleware`; includes `reqwest` |
 //! | `axum` | routes by which operators see and hold the gates of one process |
 //! | `diagnose` | what is wrong with a pool and what to change: [`Forbear::diagnose`], and the same from metrics |
 //! | `emulator` | a provider that throttles, on 127.0.0.1, for tests of clients |
@@ -97,8 +97,8 @@ pub use crate::error::Error;
 pub use crate::event::GateState;
 pub use crate::gate::{Gate, StillInFlight};
 pub use crate::run::{
-    Attempt, AttemptScope, ByOutcome, ByRule, Call, Failure, Forbear, ForbearBuilder, Head, InFlight, IncomingRetry,
-    Observe, Outcome, Peek, PeekBody, Pool, PoolBuilder, PoolSnapshot, Settle, ShutSnapshot, peek,
+    Attempt, AttemptScope, ByOutcome, ByRule, Call, Failure, FallbackCall, Forbear, ForbearBuilder, Head, InFlight,
+    IncomingRetry, Observe, Outcome, Peek, PeekBody, Pool, PoolBuilder, PoolSnapshot, Settle, ShutSnapshot, peek,
 };
 #[cfg(feature = "redis")]
 pub use crate::store::redis::{FleetOrder, FleetPool, FleetShut, Operator, OperatorError, PoolName, RedisOptions};

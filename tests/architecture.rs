@@ -24,7 +24,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("gate", &["store", "clock"]),
     ("diagnose", &["event"]),
     ("run", &["gate", "diagnose", "clock", "error"]),
-    ("layer", &["run", "clock"]),
+    // A layer reads the stream of its provider.
+    ("layer", &["run", "provider", "clock"]),
     ("emulator::limits", &["core"]),
     ("emulator", &["emulator::limits", "provider", "core", "clock"]),
     ("simulate", &["diagnose", "emulator::limits", "provider", "event", "core"]),

@@ -27,13 +27,16 @@ pub(crate) const HARDLY_USED: f64 = 0.3;
 /// Below this horizon load nobody waits for the quota.
 pub(crate) const FAR_FROM_SHORT: f64 = 0.5;
 /// Below this horizon load the quota is surely enough.
-pub(crate) const SURELY_ENOUGH: f64 = 0.8;
+pub(crate) const SURELY_ENOUGH: f64 = 0.9;
 /// Below this share of a limit in use it refuses nobody, however close together calls come.
 pub(crate) const NOT_USED: f64 = 0.15;
-/// Above this share of retries refused again, waiting did not help.
-pub(crate) const OFTEN_AGAIN: f64 = 0.4;
-/// Above this share of refusals after which a stated wait was waited for, the provider can be taken at its word.
-pub(crate) const OFTEN_TOLD: f64 = 0.2;
+/// Up to this share of first attempts refused, calls do not come too close together …
+pub(crate) const OFTEN_AT_FIRST: f64 = 0.35;
+/// … and above this share of retries refused again, waiting did not help.
+pub(crate) const OFTEN_AGAIN: f64 = 0.3;
+/// Above this share of calls that succeeded before or after, it was no storm that served nothing for long, whatever the
+/// provider says of when to come back.
+pub(crate) const SERVED_BEFORE: f64 = 0.5;
 /// Above so many times a configured limit served for good, that limit is not the provider's.
 pub(crate) const MORE_THAN_SET: f64 = 1.1;
 /// Fewer successes say too little of how large requests are.
@@ -168,7 +171,8 @@ impl Evidence {
             used_when_throttled: loads.iter().map(|load| load.when_throttled).reduce(f64::max),
             loads,
             learned_load: learned_load(window, patience),
-            locked_out: window.peaks.locked_out && !is_told_soon(window),
+            locked_out: window.peaks.locked_out_for_long
+                || (window.peaks.locked_out && objective.success() > SERVED_BEFORE),
             errors: error_share(counts),
             gated: window.settings.gate.is_some_and(|gate| gate != GateMode::Off),
             part_of_fleet: window.share_of_fleet.is_none(),
@@ -194,7 +198,7 @@ impl Evidence {
     /// Whether a limit refuses that was hardly in use, and does not say which it is: then it is none of the caller's.
     pub(crate) fn refuses_without_use(&self) -> bool {
         let (Some(used), Some(load)) = (self.used_when_throttled, self.horizon_load()) else { return false };
-        let again = self.firsts_throttled < HARDLY_USED && self.retries_throttled > OFTEN_AGAIN;
+        let again = self.firsts_throttled < OFTEN_AT_FIRST && self.retries_throttled > OFTEN_AGAIN;
         let hardly = used < HARDLY_USED && load <= SURELY_ENOUGH && again;
         self.unnamed > MOSTLY_UNNAMED && (hardly || (used < NOT_USED && load <= FAR_FROM_SHORT))
     }
@@ -247,14 +251,6 @@ impl Blame {
             failure: part(failure),
         }
     }
-}
-
-/// Whether the provider keeps saying that it is a matter of seconds: then it is not one of the day.
-fn is_told_soon(window: &Window) -> bool {
-    let number = |number| window.counts.get(number);
-    let told = number(Number::ToldWaits);
-    let mean = share(number(Number::ToldWaitSeconds), told);
-    told > number(Number::Throttled) * OFTEN_TOLD && mean < window.minute.as_secs_f64() / 2.0
 }
 
 /// The share of attempts that failed and no limit is to blame, of those that did not wait before.

@@ -18,6 +18,10 @@ pub(crate) struct Look {
     pub(crate) throttled: f64,
     /// Attempts, and calls that the gate turned away.
     pub(crate) tried: f64,
+    /// Waits that the provider stated.
+    pub(crate) told: f64,
+    /// How long they were in all.
+    pub(crate) told_seconds: f64,
 }
 
 impl Look {
@@ -40,6 +44,8 @@ impl Look {
             ),
             throttled: number(Number::Throttled),
             tried: number(Number::Attempts) + number(Number::Refused),
+            told: number(Number::ToldWaits),
+            told_seconds: number(Number::ToldWaitSeconds),
         }
     }
 }

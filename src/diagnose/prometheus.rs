@@ -17,7 +17,7 @@ use crate::diagnose::demand::{Asked, Demand, HORIZONS, LEAST_LOOKS};
 use crate::diagnose::number::{Number, Part};
 use crate::diagnose::objective::Objective;
 use crate::diagnose::settings::Settings;
-use crate::diagnose::supply::{LEARNED_OVER, LOCKED_OUT_FOR, Peaks, SUSTAINED_OVER, Stretch};
+use crate::diagnose::supply::{LEARNED_OVER, LOCKED_OUT_FOR, Peaks, SUSTAINED_OVER, Stretch, Tries};
 use crate::diagnose::verdict::{Diagnosis, Verdict};
 use crate::diagnose::window::Window;
 use crate::event::catalogue::Metric;
@@ -80,10 +80,11 @@ enum About {
     Gauge(Metric),
     /// What was asked for within the horizon of this place.
     Asked(usize),
-    /// What was served, refused or tried up to each time.
+    /// What was served, refused, tried or told up to each time.
     Served(Over),
     Refused(Over),
     Tried,
+    Told(Part),
 }
 
 /// Over which stretch.
@@ -113,6 +114,8 @@ struct Step {
     served: [Sides; 4],
     refused: [f64; 4],
     tried: f64,
+    told: f64,
+    told_seconds: f64,
 }
 
 /// Requests, and tokens by side.
@@ -184,7 +187,8 @@ impl Enquiry {
             questions.push(self.once(query, About::Gauge(metric)));
         }
         let mut each_step = |metric, labels: &[&'static str], more: &str, over, about| {
-            let query = self.increases(metric, Part::Count, labels, more, over);
+            let part = if let About::Told(part) = about { part } else { Part::Count };
+            let query = self.increases(metric, part, labels, more, over);
             questions.push(self.ranging(query, Duration::ZERO, self.scrape, about));
         };
         for (place, horizon) in self.horizons().into_iter().enumerate() {
@@ -195,13 +199,16 @@ impl Enquiry {
             let length = self.length(over);
             each_step(Metric::Attempts, &[], r#"outcome="ok""#, length, About::Served(over));
             each_step(Metric::UsedTokens, &["token_kind"], "", length, About::Served(over));
-            if matches!(over, Over::Minute | Over::Learned) {
+            if over != Over::Sustained {
                 each_step(Metric::Attempts, &[], OF_MINUTE, length, About::Refused(over));
             }
         }
         let length = self.length(Over::LockedOut);
         each_step(Metric::Attempts, &[], "", length, About::Tried);
         each_step(Metric::Giveups, &[], r#"outcome="gate_refused""#, length, About::Tried);
+        for part in [Part::Count, Part::Seconds] {
+            each_step(Metric::Delay, &[], r#"delay_source=~"header|body""#, length, About::Told(part));
+        }
         questions
     }
 
@@ -261,13 +268,19 @@ impl Enquiry {
             step.served[over as usize].amounts().times(1.0 / minutes)
         };
         let inside = self.scrape * u32::try_from(place).unwrap_or(u32::MAX) >= self.length(Over::LockedOut);
-        let locked = step.served[Over::LockedOut as usize].amounts().of(Dimension::Requests);
+        let tries = || Tries {
+            tried: step.tried,
+            served: step.served[Over::LockedOut as usize].amounts().of(Dimension::Requests),
+            refused: step.refused[Over::LockedOut as usize],
+            told: step.told,
+            told_minutes: step.told_seconds / MINUTE.as_secs_f64(),
+        };
         Stretch {
             minute: served(Over::Minute),
             refused: step.refused[Over::Minute as usize],
             at_limit: (step.refused[Over::Learned as usize] > 0.0).then(|| served(Over::Learned)),
             sustained: Some(served(Over::Sustained)),
-            served_of_tried: inside.then_some((locked, step.tried)),
+            tries: inside.then(tries),
         }
     }
 
@@ -355,6 +368,8 @@ impl Answered {
             About::Served(over) => at(&mut self.steps, place).served[over as usize].add(row, value),
             About::Refused(over) => at(&mut self.steps, place).refused[over as usize] += value,
             About::Tried => at(&mut self.steps, place).tried += value,
+            About::Told(Part::Count) => at(&mut self.steps, place).told += value,
+            About::Told(Part::Seconds) => at(&mut self.steps, place).told_seconds += value,
         }
     }
 }

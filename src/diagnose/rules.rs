@@ -7,7 +7,7 @@
 use crate::diagnose::cause::Cause;
 use crate::diagnose::evidence::Evidence;
 use crate::diagnose::explain::percent;
-use crate::diagnose::objective::share;
+use crate::diagnose::objective::{MOST_ATTEMPTS_PER_CALL, share};
 use crate::diagnose::verdict::WhyNot;
 
 /// Fewer calls say nothing about load and pace …
@@ -18,13 +18,24 @@ pub(crate) const LEAST_TOLD: f64 = 20.0;
 pub(crate) const MOST_WRONG: f64 = 0.01;
 /// What stood in the way of more than this share of the failed calls is the cause.
 pub(crate) const MOSTLY: f64 = 0.5;
-/// Up to this share of attempts turned away for want of capacity, other waits ride it out.
-pub(crate) const RIDDEN_OUT: f64 = 0.25;
+/// A want of capacity that so many calls outlive, without more attempts than they may need, is one that other waits ride
+/// out.
+pub(crate) const RIDDEN_OUT: f64 = 0.95;
 /// Above this horizon load the quota is short.
-pub(crate) const SHORT_ABOVE: f64 = 1.02;
+pub(crate) const SHORT_ABOVE: f64 = 1.0;
 /// Above this load of a limit that was only learned it probably is …
-pub(crate) const LIKELY_SHORT_ABOVE: f64 = 1.0;
-/// … if more than this share of the calls fails.
+pub(crate) const LIKELY_SHORT_ABOVE: f64 = 0.85;
+/// … if more than this share of the calls fails, and what was served says something of the limit. It says little in a
+/// storm: with nobody held back less than this share of the calls succeeds …
+pub(crate) const STORM_SUCCESS: f64 = 0.6;
+/// … and more than this share of the retries is refused again, so that refused requests may fill the limit …
+pub(crate) const STORM_AGAIN: f64 = 0.9;
+/// … though above this load even a limit of twice that size is short. And it says little behind a gate, where refusals that
+/// do not name their limit let less than this share of the calls through: the limit may be one in flight.
+pub(crate) const STORM_UP_TO: f64 = 2.0;
+/// See [`STORM_UP_TO`].
+pub(crate) const DAMMED_SUCCESS: f64 = 0.55;
+/// Fewer failed calls than this share are no shortage of a limit that nobody knows.
 pub(crate) const LEAST_FAILING: f64 = 0.05;
 /// Above this share of first attempts throttled no curve helps: it bends only what comes after the first.
 pub(crate) const UNPACED_ABOVE: f64 = 0.27;
@@ -84,8 +95,24 @@ pub(crate) fn cause(seen: &Evidence) -> Cause {
 fn is_short(seen: &Evidence) -> bool {
     match seen.horizon_load() {
         Some(load) => load > SHORT_ABOVE,
-        None => seen.learned_load > LIKELY_SHORT_ABOVE && 1.0 - seen.objective.success() > LEAST_FAILING,
+        None => {
+            seen.learned_load > LIKELY_SHORT_ABOVE
+                && 1.0 - seen.objective.success() > LEAST_FAILING
+                && !is_storm(seen)
+                && !is_dammed(seen)
+        }
     }
+}
+
+/// Whether refused requests themselves may be what fills a limit that nobody knows.
+fn is_storm(seen: &Evidence) -> bool {
+    let refused = seen.objective.success() < STORM_SUCCESS && seen.retries_throttled > STORM_AGAIN;
+    refused && !seen.gated && seen.learned_load <= STORM_UP_TO
+}
+
+/// Whether calls are held back by a limit that nobody names or knows, and need not be one of a minute.
+fn is_dammed(seen: &Evidence) -> bool {
+    seen.gated && seen.inferred() && seen.objective.success() < DAMMED_SUCCESS
 }
 
 /// The cause that the answers themselves name, if most of the trouble has one.
@@ -103,7 +130,8 @@ fn told(seen: &Evidence) -> Option<Cause> {
         return None;
     }
     let blame = seen.blame;
-    let ridden_out = !seen.gated && seen.overload_share <= RIDDEN_OUT;
+    let few_attempts = seen.objective.attempts_per_call <= MOST_ATTEMPTS_PER_CALL;
+    let ridden_out = !seen.gated && few_attempts && seen.objective.success() > RIDDEN_OUT;
     [
         (blame.spend, Cause::SpendLimit),
         (blame.day, Cause::DailySpent),

@@ -98,21 +98,23 @@ fn what_the_answers_name_comes_before_demand() {
 
 #[test]
 fn overload_is_ridden_out_only_where_it_is_mild_and_nothing_holds_calls_back() {
-    let overloaded = |share: f64, gated: bool| {
+    let overloaded = |failed: f64, attempts: f64, gated: bool| {
         with(|seen| {
             seen.blame = Blame { overload: 0.9, minute: 0.1, ..Blame::default() };
-            (seen.overload_share, seen.gated) = (share, gated);
+            (seen.objective.succeeded, seen.objective.failed) = (1_000.0 - failed, failed);
+            (seen.objective.attempts_per_call, seen.gated) = (attempts, gated);
         })
     };
-    assert_eq!(overloaded(0.26, false), Cause::Overloaded);
-    assert_eq!(overloaded(0.25, false), Cause::BackoffTooFast);
-    assert_eq!(overloaded(0.05, true), Cause::Overloaded);
+    assert_eq!(overloaded(51.0, 1.5, false), Cause::Overloaded);
+    assert_eq!(overloaded(49.0, 1.5, false), Cause::BackoffTooFast);
+    assert_eq!(overloaded(49.0, 1.51, false), Cause::Overloaded);
+    assert_eq!(overloaded(49.0, 1.5, true), Cause::Overloaded);
 }
 
 #[test]
 fn the_quota_is_blamed_above_the_line_and_never_for_throttling_alone() {
     let at = |load| with(|seen| *seen = loaded(seen.clone(), load));
-    assert_eq!([at(1.02), at(1.03)], [Cause::BackoffTooFast, Cause::QuotaTooSmall]);
+    assert_eq!([at(1.0), at(1.01)], [Cause::BackoffTooFast, Cause::QuotaTooSmall]);
     let storm = with(|seen| {
         seen.objective.attempts_per_call = 12.0;
         seen.retries_throttled = 1.0;
@@ -129,9 +131,29 @@ fn a_limit_that_was_only_learned_needs_more_to_be_called_short() {
             (seen.objective.succeeded, seen.objective.failed) = (1_000.0 - failed, failed);
         })
     };
-    assert_eq!([learned(1.0, 100.0), learned(1.01, 100.0)], [Cause::BackoffTooFast, Cause::QuotaTooSmall]);
+    assert_eq!([learned(0.85, 100.0), learned(0.86, 100.0)], [Cause::BackoffTooFast, Cause::QuotaTooSmall]);
     assert_eq!(learned(1.5, 40.0), Cause::BackoffTooFast, "hardly anything fails");
     assert_eq!(learned(1.5, 900.0), Cause::QuotaTooSmall);
+}
+
+#[test]
+fn what_was_served_in_a_storm_or_behind_a_dam_says_little_of_a_limit_nobody_knows() {
+    let unknown = |load: f64, failed: f64, change: fn(&mut Evidence)| {
+        with(|seen| {
+            seen.loads.clear();
+            (seen.learned_load, seen.retries_throttled) = (load, 0.91);
+            (seen.objective.succeeded, seen.objective.failed) = (1_000.0 - failed, failed);
+            change(seen);
+        })
+    };
+    assert_eq!(unknown(2.0, 410.0, |_| {}), Cause::BackoffTooFast, "a storm");
+    assert_eq!(unknown(2.01, 410.0, |_| {}), Cause::QuotaTooSmall, "even twice that is short");
+    assert_eq!(unknown(2.0, 390.0, |_| {}), Cause::QuotaTooSmall, "most is served");
+    assert_eq!(unknown(2.0, 410.0, |seen| seen.retries_throttled = 0.9), Cause::QuotaTooSmall, "retries help");
+    let dammed = |seen: &mut Evidence| (seen.gated, seen.unnamed) = (true, 0.6);
+    assert_eq!(unknown(3.0, 460.0, dammed), Cause::Unpaced, "a limit that may be one in flight");
+    assert_eq!(unknown(3.0, 440.0, dammed), Cause::QuotaTooSmall, "most is served");
+    assert_eq!(unknown(3.0, 460.0, |seen| seen.gated = true), Cause::QuotaTooSmall, "the limit is named");
 }
 
 #[test]
@@ -197,7 +219,7 @@ fn a_cause_by_load_says_why_it_is_not_its_neighbour() {
     let seen = failing();
     let reasons = why_not(Cause::BackoffTooFast, &seen);
     assert_eq!(reasons[0].cause, Cause::QuotaTooSmall);
-    assert_eq!(reasons[0].why, "the horizon load is 0.50; the quota is short above 1.02");
+    assert_eq!(reasons[0].why, "the horizon load is 0.50; the quota is short above 1");
     assert!(reasons.iter().any(|reason| reason.cause == Cause::Unpaced));
     let short = loaded(seen, 1.4);
     assert!(

@@ -17,6 +17,10 @@ pub(crate) const SUSTAINED_OVER: f64 = 15.0;
 pub(crate) const LOCKED_OUT_FOR: f64 = 10.0;
 /// … if so much was tried in that time.
 pub(crate) const LOCKED_OUT_TRIES: f64 = 20.0;
+/// Above this share of refusals after which a stated wait was waited for, the provider can be taken at its word …
+pub(crate) const OFTEN_TOLD: f64 = 0.2;
+/// … and in minutes, up to which wait it says that it is no matter of a day.
+pub(crate) const TOLD_SOON: f64 = 0.5;
 /// Less than one success is none: increases that a Prometheus extrapolates are no whole numbers.
 pub(crate) const LEAST_SERVED: f64 = 0.5;
 
@@ -31,8 +35,35 @@ pub(crate) struct Stretch {
     pub(crate) at_limit: Option<Amounts>,
     /// Served a minute over [`SUSTAINED_OVER`], if that long was looked.
     pub(crate) sustained: Option<Amounts>,
-    /// Requests served within [`LOCKED_OUT_FOR`], and what was tried then, if the window is as long.
-    pub(crate) served_of_tried: Option<(f64, f64)>,
+    /// What was tried within [`LOCKED_OUT_FOR`], if the window is as long.
+    pub(crate) tries: Option<Tries>,
+}
+
+/// What was tried within [`LOCKED_OUT_FOR`], and what came of it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tries {
+    /// Attempts, and calls that the gate turned away.
+    pub(crate) tried: f64,
+    /// Attempts that succeeded.
+    pub(crate) served: f64,
+    /// Attempts that a limit of a minute refused.
+    pub(crate) refused: f64,
+    /// Waits that the provider stated.
+    pub(crate) told: f64,
+    /// How long they were in all, in minutes.
+    pub(crate) told_minutes: f64,
+}
+
+impl Tries {
+    /// Whether much was tried and nothing succeeded.
+    fn locked_out(&self) -> bool {
+        self.served < LEAST_SERVED && self.tried >= LOCKED_OUT_TRIES
+    }
+
+    /// Whether the provider kept saying that it was a matter of seconds.
+    fn told_soon(&self) -> bool {
+        self.told > self.refused * OFTEN_TOLD && self.told_minutes < self.told * TOLD_SOON
+    }
 }
 
 /// The most that was served, and the least.
@@ -48,6 +79,8 @@ pub(crate) struct Peaks {
     pub(crate) sustained: Amounts,
     /// Whether nothing was served for ten minutes in which twenty attempts and more were made, or turned away.
     pub(crate) locked_out: bool,
+    /// The same, and the provider did not say then that it was a matter of seconds.
+    pub(crate) locked_out_for_long: bool,
 }
 
 impl Peaks {
@@ -61,8 +94,9 @@ impl Peaks {
             peaks.sustained = peaks.sustained.max(stretch.sustained.unwrap_or_default());
             peaks.when_throttled = peaks.when_throttled + stretch.minute.times(stretch.refused);
             refused += stretch.refused;
-            let locked_out = |(served, tried)| served < LEAST_SERVED && tried >= LOCKED_OUT_TRIES;
-            peaks.locked_out |= stretch.served_of_tried.is_some_and(locked_out);
+            let locked_out = stretch.tries.filter(Tries::locked_out);
+            peaks.locked_out |= locked_out.is_some();
+            peaks.locked_out_for_long |= locked_out.is_some_and(|tries| !tries.told_soon());
         }
         peaks.when_throttled = peaks.when_throttled.times(if refused > 0.0 { 1.0 / refused } else { 0.0 });
         peaks
@@ -86,11 +120,18 @@ fn stretch(looks: &[Look], now: &Look, from: Moment, minute: Duration, shortest:
     let a_minute =
         |earlier: &Look, minutes: f64| served(earlier).times(minute.as_secs_f64() / length(minutes).as_secs_f64());
     let in_window = is_whole(locked, LOCKED_OUT_FOR) && locked.at >= from;
+    let tries = || Tries {
+        tried: now.tried - locked.tried,
+        served: served(locked).of(Dimension::Requests),
+        refused: now.throttled - locked.throttled,
+        told: now.told - locked.told,
+        told_minutes: (now.told_seconds - locked.told_seconds) / minute.as_secs_f64(),
+    };
     Stretch {
         minute: a_minute(last, 1.0),
         refused: now.throttled - last.throttled,
         at_limit: (now.throttled > learned.throttled).then(|| a_minute(learned, LEARNED_OVER)),
         sustained: is_whole(sustained, SUSTAINED_OVER).then(|| a_minute(sustained, SUSTAINED_OVER)),
-        served_of_tried: in_window.then(|| (served(locked).of(Dimension::Requests), now.tried - locked.tried)),
+        tries: in_window.then(tries),
     }
 }

@@ -152,6 +152,12 @@ impl Drop for OwnedPermit {
 }
 
 impl Node {
+    /// Whether a call would pass at once, as far as a look tells.
+    #[cfg(feature = "tower")]
+    pub(crate) fn is_flowing(&self) -> bool {
+        !self.flow.is_barred()
+    }
+
     /// A call saw the bar after it was counted.
     #[cold]
     fn turned_away(&self, barred: &Barred) {

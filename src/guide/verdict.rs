@@ -63,8 +63,8 @@
 //!
 //! `pool:forbear_verdict:1h` has the labels `cause` and `certainty` for each pool. Pages carry it in their text; tickets are
 //! named after it, so a pool has one at a time; [`runbooks`](crate::guide::runbooks) says what to do about each alert, and
-//! `dashboards/alertmanager.yml` is an example of routes in which nothing silences a page but another page. Rules for other
-//! labels or with other matchers come from [`RuleBook`](crate::diagnose::RuleBook).
+//! `dashboards/alertmanager.yml` is an example of routes in which nothing silences a page but another page. The same for other
+//! labels, matchers or objectives comes from `forbear export`, or from [`RuleBook`](crate::diagnose::RuleBook).
 //!
 //! The rules take every scrape interval up to a minute: stretches shorter than four scrapes are left out while they run. A
 //! total that first appears with a value, instead of rising from 0, loses that value to `increase`, in every Prometheus.

@@ -1,5 +1,21 @@
-//! Integrations: the wire tap, which counts the requests that really leave, and (feature `axum`) `gate_routes`, an
-//! operator's levers over HTTP.
+//! Integrations: retry layers for what people already have, and the wire tap, which counts the requests that really leave.
+//!
+//! # The retry layer
+//!
+//! | where | the layer | what is sent again |
+//! |---|---|---|
+//! | a `tower` service of `http::Request<B>`: hyper's client, a tonic channel | `RetryLayer` (feature `tower`) | a body in memory, or one in pieces as far as it was kept: 4 MiB unless set |
+//! | a `tower` service of `reqwest::Request`: `reqwest::Client` | the same (features `tower` and `reqwest`) | a body in memory |
+//! | a `tower` service of another request: an SDK's | the same above `Cloned` | a clone |
+//! | a `reqwest-middleware` chain | `ReqwestRetry` (feature `reqwest-middleware`) | a body in memory |
+//!
+//! Each makes one call at a pool of each request: it asks the gate, estimates tokens from the body, retries under a policy,
+//! and counts the request as in flight until the answer's body was read. Throttles that come inside a stream are told to the
+//! pool. The guide shows them with the SDKs people use.
+//!
+//! Beside them stands `gate_routes` (feature `axum`), an operator's levers over HTTP.
+//!
+//! # The wire tap
 //!
 //! A client or SDK inside an operation may retry by itself. Its requests are then more than the attempts made here, both
 //! layers' retries multiply, and nothing above it can tell. A tap below that layer and above the socket can: it counts a
@@ -26,6 +42,8 @@
 mod gate_routes;
 #[cfg(feature = "reqwest-middleware")]
 mod reqwest_tap;
+#[cfg(any(feature = "tower", feature = "reqwest-middleware"))]
+mod retry;
 #[cfg(feature = "tower")]
 mod tower_tap;
 
@@ -33,6 +51,8 @@ mod tower_tap;
 pub use gate_routes::gate_routes;
 #[cfg(feature = "reqwest-middleware")]
 pub use reqwest_tap::ReqwestTap;
+#[cfg(any(feature = "tower", feature = "reqwest-middleware"))]
+pub use retry::*;
 #[cfg(feature = "tower")]
 pub use tower_tap::{WireTap, WireTapLayer};
 

@@ -16,6 +16,7 @@ use crate::core::policy::Policy;
 use crate::core::signal::{Signal, TokenKind};
 use crate::event::Event;
 use crate::gate::OwnedPermit;
+use crate::run::in_flight::InFlight;
 use crate::run::pool::Pool;
 use crate::run::scope::AttemptScope;
 
@@ -33,6 +34,7 @@ pub struct Attempt<'a> {
     number: u32,
     delay_source: DelaySource,
     previous: Option<Signal>,
+    choice: u16,
 }
 
 /// When an attempt was sent and is cut.
@@ -53,7 +55,7 @@ impl<'a> Attempt<'a> {
     #[inline]
     pub(super) fn at_once(pool: &'a Pool, permit: Option<u32>, policy: &'a Policy, arrived: Glance) -> Self {
         let time = Time::AtOnce(arrived);
-        Self { pool, policy, time, permit, number: 1, delay_source: DelaySource::None, previous: None }
+        Self { pool, policy, time, permit, number: 1, delay_source: DelaySource::None, previous: None, choice: 0 }
     }
 
     /// An attempt that was planned.
@@ -66,7 +68,21 @@ impl<'a> Attempt<'a> {
         takes: Option<Estimate>,
     ) -> Self {
         let AttemptPlan { number, cut, delay_source } = plan;
-        Self { pool, policy, time: Time::Planned { sent_at, cut, takes }, permit, number, delay_source, previous }
+        Self {
+            pool,
+            policy,
+            time: Time::Planned { sent_at, cut, takes },
+            permit,
+            number,
+            delay_source,
+            previous,
+            choice: 0,
+        }
+    }
+
+    /// The same at another pool of its call.
+    pub(super) fn of_choice(self, choice: usize) -> Self {
+        Self { choice: u16::try_from(choice).unwrap_or(u16::MAX), ..self }
     }
 
     /// When the attempt began: the round its throttle is reported under.
@@ -91,6 +107,14 @@ impl<'a> Attempt<'a> {
     #[must_use]
     pub const fn number(&self) -> u32 {
         self.number
+    }
+
+    /// Which of the call's pools is asked: 0 for its own, 1 for its first [`fallback`](crate::Call::fallback), and so on.
+    ///
+    /// For operations that must say who is asked: the model, the region, the client.
+    #[must_use]
+    pub const fn choice(&self) -> usize {
+        self.choice as usize
     }
 
     /// How long until the attempt is cut: for the client's own timeout, so that it ends by itself.
@@ -218,7 +242,12 @@ impl<'a> Attempt<'a> {
     /// A second guard of the same attempt counts as a request of its own.
     #[must_use = "the request is counted until the guard is dropped"]
     pub fn permit(&self) -> InFlight {
-        InFlight(OwnedPermit::of(Arc::clone(&self.pool.shared.node), self.permit))
+        let takes = match self.time {
+            Time::Planned { takes, .. } => takes,
+            Time::AtOnce(_) => None,
+        };
+        let pool = self.pool.clone();
+        InFlight { _permit: OwnedPermit::of(Arc::clone(&pool.shared.node), self.permit), pool, takes }
     }
 }
 
@@ -266,14 +295,5 @@ impl Head for reqwest::Response {
 
     fn headers(&self) -> &HeaderMap {
         self.headers()
-    }
-}
-
-/// A request that is still under way although its call has ended.
-pub struct InFlight(#[expect(dead_code, reason = "held for its drop")] OwnedPermit);
-
-impl std::fmt::Debug for InFlight {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("InFlight").finish_non_exhaustive()
     }
 }

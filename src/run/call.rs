@@ -67,8 +67,13 @@ impl<'a> Call<'a> {
     where
         F: for<'r> Fn(&'r R) -> Observation<'r>,
     {
+        self.observing(ByRule(rule))
+    }
+
+    /// Observes what the operation returns through `observe`.
+    pub(crate) fn observing<C>(self, observe: C) -> Call<'a, C> {
         let Self { pool, policy, estimate, may_wait, .. } = self;
-        Call { pool, policy, estimate, may_wait, observe: ByRule(rule) }
+        Call { pool, policy, estimate, may_wait, observe }
     }
 }
 

@@ -5,6 +5,7 @@ use std::future::Future;
 use bytes::Bytes;
 
 use crate::core::observation::Observation;
+use crate::run::fallback::Place;
 use crate::run::outcome::Outcome;
 
 /// How a call observes what its operation returned. Implemented by [`ByOutcome`] and [`ByRule`].
@@ -20,6 +21,17 @@ pub trait Observe<R> {
 
     /// What the outcome shows.
     fn observation<'r>(&self, outcome: &'r R, body: Option<&'r [u8]>) -> Observation<'r>;
+
+    /// Whether another attempt could be made at all. Asked when one has failed: what was sent may be gone by then.
+    fn can_repeat(&self) -> bool {
+        true
+    }
+
+    /// The call's place among pools it may be served by.
+    #[doc(hidden)]
+    fn place(&self) -> Option<&Place> {
+        None
+    }
 }
 
 /// The outcome's own type says how it is observed.

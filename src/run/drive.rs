@@ -51,6 +51,9 @@ where
     let Call { pool, policy, estimate, may_wait, observe } = call;
     async move {
         let mut going = Going::start(pool, policy);
+        if let Some(place) = observe.place() {
+            going.takes_place(place);
+        }
         going.arrives(&estimate);
         let ended = loop {
             if !going.passes_at_once()
@@ -73,7 +76,7 @@ where
                     read(&mut going, &observe, outcome, &estimate)
                 };
                 match ended {
-                    Ended::Failed(outcome) => match going.attempt_failed() {
+                    Ended::Failed(outcome) => match going.attempt_failed(observe.can_repeat()) {
                         Ok(wake_at) => wake_at,
                         Err(give_up) => break Err(going.give_up(give_up, outcome)),
                     },

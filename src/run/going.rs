@@ -26,6 +26,7 @@ use crate::core::moment::Moment;
 use crate::core::policy::Policy;
 use crate::gate::Permit;
 use crate::run::attempt::Attempt;
+use crate::run::fallback::Place;
 use crate::run::here;
 use crate::run::pool::{Pool, Shared};
 use crate::run::progress::Progress;
@@ -74,6 +75,13 @@ impl<'a> Going<'a> {
         let (permit, progress, spans, step) = (None, None, CallSpans::none(), Step::Attempting);
         let (requests, stacked, nested) = (AtomicU32::new(0), AtomicBool::new(false), false);
         Self { pool, policy, arrived, permit, progress, spans, requests, stacked, step, nested }
+    }
+
+    /// Takes its place among pools: its deadline counts from its arrival at the first.
+    #[cold]
+    pub(super) fn takes_place(&mut self, place: &Place) {
+        let now = self.clock().moment(self.arrived);
+        self.progress = Some(Box::new(Progress::at_place(self.policy, place, now)));
     }
 
     /// Tells that the call has arrived, to whoever is there to hear it; `estimate` is what the application says it takes.
@@ -126,6 +134,7 @@ impl<'a> Going<'a> {
                 let let_in = self.permit.as_ref().is_some_and(Permit::is_let_in);
                 let takes = let_in.then(|| estimate.unwrap_or_default());
                 Attempt::planned(whose, self.permit_number(), progress.plan, previous, progress.now, takes)
+                    .of_choice(progress.choice)
             }
         }
     }

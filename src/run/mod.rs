@@ -5,8 +5,9 @@
 //! | `builder`, `engine` | making an engine; what its clones share, and the registry of pools |
 //! | `pool`, `labels`, `gauges` | a pool and its handle; labels that stay bounded; what is shown when somebody reads |
 //! | `call`, `drive`, `going` | one call: in the making, the loop, and what it keeps on its way |
+//! | `fallback` | going on at another pool |
 //! | `cut`, `inside`, `here` | an attempt: cut at its time, polled inside its span, known to what it calls |
-//! | `attempt`, `scope` | what an operation is handed, and how a spawned task stays a part of it |
+//! | `attempt`, `scope`, `in_flight` | what an operation is handed, how a spawned task stays a part of it, what a stream tells after it |
 //! | `outcome`, `classify`, `peek`, `reqwest` | how what comes back is observed, its body's beginning included |
 //! | `seen`, `reported` | throttles told before an attempt has ended: none is lost, none counts twice |
 //! | `incoming` | requests that arrive as somebody's retry |
@@ -28,11 +29,13 @@ mod cut;
 mod diagnosis;
 mod drive;
 mod engine;
+mod fallback;
 #[cfg(feature = "redis")]
 mod fleet;
 mod gauges;
 mod going;
 mod here;
+mod in_flight;
 mod incoming;
 mod inside;
 mod labels;
@@ -51,15 +54,19 @@ mod snapshot;
 mod spans;
 mod tokens;
 
-pub use attempt::{Attempt, Head, InFlight};
+pub use attempt::{Attempt, Head};
 pub use builder::ForbearBuilder;
 pub use call::Call;
 pub use classify::{ByOutcome, ByRule, Observe};
 pub use engine::Forbear;
+pub use fallback::FallbackCall;
 pub(crate) use here::request_sent;
+pub use in_flight::InFlight;
 pub use incoming::IncomingRetry;
 pub use outcome::{Failure, Outcome, PeekBody, Settle};
 pub use peek::{Peek, peek};
 pub use pool::{Pool, PoolBuilder};
+#[cfg(all(feature = "reqwest", any(feature = "tower", feature = "reqwest-middleware")))]
+pub(crate) use reqwest::with_body;
 pub use scope::AttemptScope;
 pub use snapshot::{PoolSnapshot, ShutSnapshot};

@@ -50,36 +50,48 @@ enum Held<B: Body> {
 /// # }
 /// ```
 pub async fn peek<B: Body + Unpin>(response: http::Response<B>) -> http::Response<Peek<B>> {
-    let (parts, mut body) = response.into_parts();
-    let mut first = Bytes::new();
-    let mut more = BytesMut::new();
-    let mut held = None;
-    while first.len() + more.len() < BODY_EXCERPT_BYTES {
-        match poll_fn(|cx| Pin::new(&mut body).poll_frame(cx)).await {
-            None => break,
-            Some(Err(error)) => {
-                held = Some(Held::Broken(error));
-                break;
-            }
-            Some(Ok(frame)) => match frame.into_data() {
-                Ok(data) => {
-                    let chunk = whole(data);
-                    // The usual answer is one frame: then nothing is copied.
-                    if first.is_empty() { first = chunk } else { more.extend_from_slice(&chunk) }
-                }
-                Err(frame) => held = frame.into_trailers().ok().map(Held::Trailers),
-            },
-        }
-    }
-    let read = if more.is_empty() { first } else { [&first[..], &more[..]].concat().into() };
-    http::Response::from_parts(parts, Peek { read, given: 0, held, rest: body })
+    let (parts, body) = response.into_parts();
+    let mut peek = Peek::unread(body);
+    peek.read().await;
+    http::Response::from_parts(parts, peek)
 }
 
 impl<B: Body> Peek<B> {
+    /// A body nothing was read of.
+    pub(crate) const fn unread(body: B) -> Self {
+        Self { read: Bytes::new(), given: 0, held: None, rest: body }
+    }
+
     /// What was read ahead, shared and not copied.
-    #[cfg(feature = "reqwest")]
-    pub(super) fn read_ahead(&self) -> Bytes {
+    #[cfg(any(feature = "reqwest", feature = "tower"))]
+    pub(crate) fn read_ahead(&self) -> Bytes {
         self.read.slice(..self.read.len().min(BODY_EXCERPT_BYTES))
+    }
+}
+
+impl<B: Body + Unpin> Peek<B> {
+    /// Reads its beginning. To be asked before any of it was given.
+    pub(crate) async fn read(&mut self) {
+        let mut first = Bytes::new();
+        let mut more = BytesMut::new();
+        while first.len() + more.len() < BODY_EXCERPT_BYTES {
+            match poll_fn(|cx| Pin::new(&mut self.rest).poll_frame(cx)).await {
+                None => break,
+                Some(Err(error)) => {
+                    self.held = Some(Held::Broken(error));
+                    break;
+                }
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => {
+                        let chunk = whole(data);
+                        // The usual answer is one frame: then nothing is copied.
+                        if first.is_empty() { first = chunk } else { more.extend_from_slice(&chunk) }
+                    }
+                    Err(frame) => self.held = frame.into_trailers().ok().map(Held::Trailers),
+                },
+            }
+        }
+        self.read = if more.is_empty() { first } else { [&first[..], &more[..]].concat().into() };
     }
 }
 

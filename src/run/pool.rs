@@ -58,6 +58,18 @@ impl Pool {
     pub fn labels(&self) -> &PoolLabels {
         self.shared.node.labels()
     }
+
+    /// What the pool's provider says, and how.
+    #[cfg(any(feature = "tower", feature = "reqwest-middleware"))]
+    pub(crate) fn table(&self) -> Table {
+        *self.shared.table
+    }
+
+    /// Whether a call would pass without waiting, as far as a look tells.
+    #[cfg(feature = "tower")]
+    pub(crate) fn is_flowing(&self) -> bool {
+        self.shared.node.is_flowing()
+    }
 }
 
 impl std::fmt::Debug for Pool {

@@ -24,12 +24,7 @@ impl Outcome for reqwest::Response {
         let url = self.url().clone();
         let seen = peek(http::Response::<reqwest::Body>::from(self)).await;
         let excerpt = Some(seen.body().read_ahead());
-        let (mut parts, body) = seen.into_parts();
-        // The conversion from an http response takes the URL from an extension only the builder can make.
-        if let Ok(with_url) = http::Response::builder().url(url).body(()) {
-            parts.extensions.extend(with_url.into_parts().0.extensions);
-        }
-        (Self::from(http::Response::from_parts(parts, reqwest::Body::wrap(body))), excerpt)
+        (rebuilt(url, seen), excerpt)
     }
 
     fn observation<'a>(&'a self, body: Option<&'a [u8]>) -> Observation<'a> {
@@ -39,6 +34,39 @@ impl Outcome for reqwest::Response {
             None => seen,
         }
     }
+}
+
+/// The same response with another body, made of its own and its headers.
+#[cfg(any(feature = "tower", feature = "reqwest-middleware"))]
+pub(crate) fn with_body<B>(
+    response: reqwest::Response,
+    body: impl FnOnce(reqwest::Body, &http::HeaderMap) -> B,
+) -> reqwest::Response
+where
+    B: http_body::Body<Data: Into<Bytes>, Error: Into<Box<dyn std::error::Error + Send + Sync>>>
+        + Send
+        + Sync
+        + 'static,
+{
+    let url = response.url().clone();
+    let (head, old) = http::Response::<reqwest::Body>::from(response).into_parts();
+    let new = body(old, &head.headers);
+    rebuilt(url, http::Response::from_parts(head, new))
+}
+
+/// A response of `reqwest` again. The conversion takes the URL from an extension only the builder can make.
+fn rebuilt<B>(url: reqwest::Url, response: http::Response<B>) -> reqwest::Response
+where
+    B: http_body::Body<Data: Into<Bytes>, Error: Into<Box<dyn std::error::Error + Send + Sync>>>
+        + Send
+        + Sync
+        + 'static,
+{
+    let (mut head, body) = response.into_parts();
+    if let Ok(with_url) = http::Response::builder().url(url).body(()) {
+        head.extensions.extend(with_url.into_parts().0.extensions);
+    }
+    http::Response::from_parts(head, reqwest::Body::wrap(body)).into()
 }
 
 impl Failure for reqwest::Error {

@@ -22,6 +22,7 @@ fn failing() -> Pool {
     }
     for (name, value) in [
         ("success", 0.9),
+        ("attempts_per_call", 1.35),
         ("unnamed", 0.0),
         ("overload", 0.0),
         ("firsts_throttled", 0.12),
@@ -32,12 +33,12 @@ fn failing() -> Pool {
     ] {
         pool = ratio(pool, name, value);
     }
-    for load in ["0.25", "0.5", "0.8", "0.9", "1.02", "1.25"] {
+    for load in ["0.25", "0.5", "0.9", "1", "1.25"] {
         pool = above(pool, load, 0.0);
     }
     blamed(pool, &[("minute", 1.0)])
         .at("pool:forbear_locked_out:bool1h", "", 0.0)
-        .at("pool:forbear_calls_above_learned:ratio1h", "load=\"1\",dimension=\"requests\"", 0.0)
+        .at("pool:forbear_calls_above_learned:ratio1h", "load=\"0.85\",dimension=\"requests\"", 0.0)
         .at("pool:forbear_limit:minute", "dimension=\"requests\",origin=\"config\"", 60.0)
         .at("pool:forbear_used_when_refused:ratio1h", "dimension=\"requests\"", 0.9)
         .at("forbear_gate_info", "mode=\"off\"", 1.0)
@@ -60,6 +61,9 @@ fn unknown(pool: Pool) -> Pool {
         .without("pool:forbear_calls_above:ratio1h")
         .without("pool:forbear_used_when_refused:ratio1h")
 }
+
+/// The share of calls above a load of a limit that was only learned.
+const LEARNED: &str = "pool:forbear_calls_above_learned:ratio1h";
 
 fn ratio(pool: Pool, name: &str, value: f64) -> Pool {
     pool.at(&format!("pool:forbear_{name}:ratio1h"), "", value)
@@ -115,14 +119,17 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
         ("concurrency", "concurrency firm"),
         ("overload", "overloaded firm"),
     ] {
-        let part = |part: f64| blamed(ratio(base.clone(), "overload", 0.4), &[(reason, part), ("minute", 1.0 - part)]);
+        let part = |part: f64| blamed(base.clone(), &[(reason, part), ("minute", 1.0 - part)]);
         case(&format!("{reason}-below"), part(0.48), "backoff_too_fast firm");
         case(&format!("{reason}-above"), part(0.52), told);
     }
-    let overloaded = |share: f64| blamed(ratio(base.clone(), "overload", share), &[("overload", 0.9), ("minute", 0.1)]);
-    case("overload-mild", overloaded(0.242), "backoff_too_fast firm");
-    case("overload-much", overloaded(0.258), "overloaded firm");
-    case("overload-gated", gated(overloaded(0.1)), "overloaded firm");
+    let overloaded = || blamed(base.clone(), &[("overload", 0.9), ("minute", 0.1)]);
+    let mild =
+        |success: f64, attempts: f64| ratio(ratio(overloaded(), "success", success), "attempts_per_call", attempts);
+    case("overload-mild", mild(0.955, 1.48), "backoff_too_fast firm");
+    case("overload-much", mild(0.945, 1.48), "overloaded firm");
+    case("overload-many-attempts", mild(0.955, 1.52), "overloaded firm");
+    case("overload-gated", gated(mild(0.955, 1.48)), "overloaded firm");
     case("met", base.clone().at("pool:forbear_missed:bool1h", "", 0.0), "healthy firm");
     let unnamed = |pool: Pool, unnamed: f64, minute: f64| {
         let pool = ratio(blamed(pool, &[("minute", minute), ("overload", 1.0 - minute)]), "unnamed", unnamed);
@@ -133,13 +140,12 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
     case("locked-out-otherwise", unnamed(base.clone(), 0.52, 0.48), "backoff_too_fast firm");
     case(
         "locked-out-and-short",
-        above(above(unnamed(base.clone(), 0.52, 0.52), "1.02", 0.1), "1.25", 0.1),
+        above(above(unnamed(base.clone(), 0.52, 0.52), "1", 0.1), "1.25", 0.1),
         "quota_too_small firm",
     );
     let learned = |pool: Pool, share: f64, success: f64| {
-        let of = |pool: Pool, dimension: &str| {
-            pool.at("pool:forbear_calls_above_learned:ratio1h", &format!("load=\"1\",dimension=\"{dimension}\""), share)
-        };
+        let of =
+            |pool: Pool, dimension: &str| pool.at(LEARNED, &format!("load=\"0.85\",dimension=\"{dimension}\""), share);
         ratio(of(of(unknown(pool), "requests"), "tokens"), "success", success)
     };
     case("unknown-locked-out", learned(unnamed(base.clone(), 0.52, 0.52), 0.2, 0.5), "daily_spent likely");
@@ -149,12 +155,28 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
         learned(unnamed(base.clone(), 0.52, 0.48), 0.2, 0.5),
         "quota_too_small likely",
     );
-    case("short-above", above(above(base.clone(), "1.02", 0.052), "1.25", 0.2), "quota_too_small firm");
-    case("short-below", above(above(base.clone(), "1.02", 0.048), "1.25", 0.2), "backoff_too_fast firm");
+    case("short-above", above(above(base.clone(), "1", 0.052), "1.25", 0.2), "quota_too_small firm");
+    case("short-below", above(above(base.clone(), "1", 0.048), "1.25", 0.2), "backoff_too_fast firm");
     case("unknown-short", learned(base.clone(), 0.052, 0.9), "quota_too_small likely");
     case("unknown-enough", learned(base.clone(), 0.048, 0.9), "backoff_too_fast likely");
     case("unknown-few-fail", learned(base.clone(), 0.2, 0.952), "backoff_too_fast likely");
     case("unknown-more-fail", learned(base.clone(), 0.2, 0.948), "quota_too_small likely");
+    // So many retries refused again, and at least twice of what was served asked for by so many calls.
+    let storm = |success: f64, again: f64, twice: f64| {
+        let pool = ratio(learned(base.clone(), 0.2, success), "retries_throttled", again);
+        ["requests", "tokens"]
+            .into_iter()
+            .fold(pool, |pool, dimension| pool.at(LEARNED, &format!("load=\"2\",dimension=\"{dimension}\""), twice))
+    };
+    case("storm", storm(0.59, 0.91, 0.048), "backoff_too_fast likely");
+    case("storm-served", storm(0.61, 0.91, 0.048), "quota_too_small likely");
+    case("storm-not-again", storm(0.59, 0.89, 0.048), "quota_too_small likely");
+    case("storm-far-above", storm(0.59, 0.91, 0.052), "quota_too_small likely");
+    case("storm-gated", gated(storm(0.59, 0.91, 0.048)), "quota_too_small likely");
+    let dammed = |success: f64, unnamed: f64| ratio(gated(learned(base.clone(), 0.2, success)), "unnamed", unnamed);
+    case("dammed", dammed(0.54, 0.52), "unpaced likely");
+    case("dammed-served", dammed(0.56, 0.52), "quota_too_small likely");
+    case("dammed-named", dammed(0.54, 0.48), "quota_too_small likely");
     case("errors-below", ratio(base.clone(), "errors", 0.0097), "backoff_too_fast firm");
     case("errors-above", ratio(base.clone(), "errors", 0.0103), "provider_errors firm");
     let unused = |unnamed: f64, used: f64, firsts: f64, retries: f64, busy: f64| {
@@ -163,22 +185,23 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
             "retries_throttled",
             retries,
         );
-        let pool = above(above(pool, "0.8", busy), "0.5", 0.3);
+        let pool = above(above(pool, "0.9", busy), "0.5", 0.3);
         pool.at("pool:forbear_used_when_refused:ratio1h", "dimension=\"requests\"", used)
     };
-    case("unused", unused(0.52, 0.29, 0.29, 0.41, 0.048), "overloaded likely");
-    case("unused-named", unused(0.48, 0.29, 0.2, 0.41, 0.048), "backoff_too_fast firm");
-    case("used", unused(0.52, 0.31, 0.2, 0.41, 0.048), "backoff_too_fast firm");
-    case("unused-at-first", unused(0.52, 0.29, 0.31, 0.41, 0.048), "unpaced firm");
-    case("unused-not-again", unused(0.52, 0.29, 0.2, 0.39, 0.048), "backoff_too_fast firm");
-    case("unused-busy", unused(0.52, 0.29, 0.2, 0.41, 0.052), "backoff_too_fast firm");
+    case("unused", unused(0.52, 0.29, 0.34, 0.31, 0.048), "overloaded likely");
+    case("unused-named", unused(0.48, 0.29, 0.2, 0.31, 0.048), "backoff_too_fast firm");
+    case("used", unused(0.52, 0.31, 0.2, 0.31, 0.048), "backoff_too_fast firm");
+    case("unused-at-first", unused(0.52, 0.29, 0.36, 0.31, 0.048), "unpaced firm");
+    case("unused-not-again", unused(0.52, 0.29, 0.2, 0.29, 0.048), "backoff_too_fast firm");
+    // So near the line that the quota might be short after all.
+    case("unused-busy", unused(0.52, 0.29, 0.2, 0.31, 0.052), "backoff_too_fast likely");
     let hardly = |used: f64, busy: f64| above(unused(0.6, used, 0.4, 0.2, 0.0), "0.5", busy);
     case("hardly-used", hardly(0.145, 0.048), "overloaded likely");
     case("hardly-used-busy", hardly(0.145, 0.052), "unpaced firm");
     case("used-a-little", hardly(0.155, 0.048), "unpaced firm");
     let mixed = |minute: f64, overload: f64| {
         blamed(
-            ratio(base.clone(), "overload", 0.1),
+            ratio(base.clone(), "success", 0.96),
             &[("minute", minute), ("overload", overload), ("day", 1.0 - minute - overload)],
         )
     };

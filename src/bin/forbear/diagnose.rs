@@ -1,7 +1,7 @@
 //! `forbear diagnose`: what is wrong with a fleet's pools, asked of the Prometheus that scrapes it.
 
-mod access;
-mod ask;
+pub(crate) mod access;
+pub(crate) mod ask;
 mod report;
 
 use std::io::{self, Write};
@@ -18,7 +18,7 @@ use crate::progress::Progress;
 use crate::simulate::start;
 use ask::Source;
 
-type Failure = Box<dyn std::error::Error>;
+pub(crate) type Failure = Box<dyn std::error::Error>;
 
 /// A window shorter than the longest stretches of demand says too little, one longer than a day mixes days.
 const LONGEST_WINDOW: Duration = Duration::from_secs(24 * 3_600);

@@ -46,7 +46,7 @@ pub(crate) fn window_or(given: Option<Duration>, table: Option<&Table>) -> Resul
 /// A refused setting by the name of its option: `--base is 0ns; allowed: 1ms to 24h`.
 pub(crate) fn by_option(refused: &InvalidSetting) -> String {
     let InvalidSetting { field, value, allowed, .. } = refused;
-    match field.strip_prefix("layer.").unwrap_or(field) {
+    match ["layer.", "rules."].iter().find_map(|of| field.strip_prefix(of)).unwrap_or(field) {
         "requests" => format!("--attempts and --sdk-retries make {value} requests; allowed: {allowed}"),
         field => format!("--{} is {value}; allowed: {allowed}", field.replace('_', "-")),
     }

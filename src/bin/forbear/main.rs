@@ -4,7 +4,9 @@ mod check;
 mod classify;
 mod demo;
 mod diagnose;
+mod doctor;
 mod duration;
+mod export;
 mod gate;
 mod known;
 mod progress;
@@ -31,6 +33,8 @@ enum Verb {
     Classify(classify::Classify),
     Demo(demo::Demo),
     Diagnose(diagnose::Diagnose),
+    Doctor(doctor::Doctor),
+    Export(export::Export),
     Gate(gate::Gate),
     Simulate(simulate::Simulate),
     Suggest(suggest::Suggest),
@@ -45,6 +49,8 @@ fn main() -> ExitCode {
         Verb::Classify(classify) => classify::run(&classify),
         Verb::Demo(demo) => demo::run(&demo),
         Verb::Diagnose(diagnose) => diagnose::run(&diagnose),
+        Verb::Doctor(doctor) => doctor::run(&doctor),
+        Verb::Export(export) => export::run(&export),
         Verb::Gate(gate) => gate::run(&gate),
         Verb::Simulate(simulate) => simulate::run(&simulate),
         Verb::Suggest(suggest) => suggest::run(&suggest),

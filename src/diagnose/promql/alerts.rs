@@ -14,11 +14,12 @@ pub(super) enum Severity {
 }
 
 impl Severity {
-    const fn as_str(self) -> &'static str {
+    /// Its word in templates: books may call it otherwise.
+    const fn word(self) -> &'static str {
         match self {
-            Self::Page => "critical",
-            Self::Ticket => "warning",
-            Self::Info => "info",
+            Self::Page => "$critical",
+            Self::Ticket => "$warning",
+            Self::Info => "$info",
         }
     }
 }
@@ -32,15 +33,17 @@ pub(super) fn alert(
     description: &str,
     expr: impl Into<String>,
 ) -> Rule {
-    let name = format!("Forbear{name}");
+    let (name, expr) = (format!("Forbear{name}"), expr.into());
+    let board = if expr.contains("$process") { "$board_of_job" } else { "$board_of_pool" };
     Rule {
         makes: Makes::Alert(lasts.0, lasts.1),
         annotations: vec![
             ("summary", summary.to_owned()),
             ("description", description.to_owned()),
             ("runbook_url", format!("$runbooks#{}", name.to_lowercase())),
+            ("dashboard_url", board.to_owned()),
         ],
         ..Rule::record(name, "", expr)
     }
-    .label("severity", severity.as_str())
+    .label("severity", severity.word())
 }

@@ -1,6 +1,6 @@
 //! How fast calls fail, over windows of every length that alerts compare.
 
-use crate::diagnose::objective::{LEAST_SUCCESS, MOST_ATTEMPTS_PER_CALL};
+use crate::diagnose::objective::MOST_ATTEMPTS_PER_CALL;
 use crate::diagnose::promql::yaml::{Group, Rule};
 
 /// Calls that the objective counts, and of those the ones that failed.
@@ -31,14 +31,12 @@ pub(super) fn group() -> Group {
         )
     };
     let mut rules = ["5m", "30m", "1h", "6h"].map(ratio).to_vec();
-    let most = (1.0 - LEAST_SUCCESS) * 1e9;
     rules.push(Rule::record(
         "pool:forbear_missed:bool5m",
         "Whether the objective was missed within five minutes; it was not where nothing was asked for.",
         format!(
-            "(pool:forbear_failed:ratio5m > bool {} or {calls} * 0)\n\
+            "(pool:forbear_failed:ratio5m > bool $most_failing or {calls} * 0)\n\
              + ({attempts} / ({calls} > 0) > bool {MOST_ATTEMPTS_PER_CALL} or {calls} * 0) > bool 0",
-            most.round() / 1e9,
             calls = rise("forbear_calls_total", "", "5m"),
             attempts = rise("forbear_attempts_total", "", "5m"),
         ),

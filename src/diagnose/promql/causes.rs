@@ -3,12 +3,13 @@
 use crate::diagnose::cause::{Cause, Certainty};
 use crate::diagnose::certainty::{HOLD_OFF, UNCERTAIN};
 use crate::diagnose::evidence::{
-    FAR_FROM_SHORT, HARDLY_USED, LOAD_MET_BY, MOSTLY_UNNAMED, NOT_USED, OFTEN_AGAIN, SURELY_ENOUGH,
+    FAR_FROM_SHORT, HARDLY_USED, LOAD_MET_BY, MOSTLY_UNNAMED, NOT_USED, OFTEN_AGAIN, OFTEN_AT_FIRST, SURELY_ENOUGH,
 };
+use crate::diagnose::objective::MOST_ATTEMPTS_PER_CALL;
 use crate::diagnose::promql::yaml::{Group, Rule};
 use crate::diagnose::rules::{
-    LEAST_CALLS, LEAST_FAILING, LEAST_TOLD, LIKELY_SHORT_ABOVE, MOST_ERRORS, MOST_WRONG, MOSTLY, RIDDEN_OUT,
-    SHORT_ABOVE, TOO_FAST_ABOVE, TOO_SLOW_ABOVE, UNPACED_ABOVE,
+    DAMMED_SUCCESS, LEAST_CALLS, LEAST_FAILING, LEAST_TOLD, LIKELY_SHORT_ABOVE, MOST_ERRORS, MOST_WRONG, MOSTLY,
+    RIDDEN_OUT, SHORT_ABOVE, STORM_AGAIN, STORM_SUCCESS, STORM_UP_TO, TOO_FAST_ABOVE, TOO_SLOW_ABOVE, UNPACED_ABOVE,
 };
 
 /// The series of the verdict.
@@ -58,13 +59,21 @@ fn is_locked_out() -> String {
     )
 }
 
+/// Whether other waits ride a want of capacity out.
+fn is_ridden_out() -> String {
+    format!(
+        "(pool:forbear_success:ratio1h > {RIDDEN_OUT}) and (pool:forbear_attempts_per_call:ratio1h <= {MOST_ATTEMPTS_PER_CALL})\n    \
+         unless {GATED}"
+    )
+}
+
 /// Whether a limit refuses that was hardly in use.
 fn refuses_without_use() -> String {
     let used = "max without (dimension) (pool:forbear_used_when_refused:ratio1h)";
     format!(
         "pool:forbear_unnamed:ratio1h > {MOSTLY_UNNAMED} and (\n  \
          (({used} < {HARDLY_USED})\n    \
-         and (pool:forbear_firsts_throttled:ratio1h < {HARDLY_USED}) and (pool:forbear_retries_throttled:ratio1h > {OFTEN_AGAIN})\n    \
+         and (pool:forbear_firsts_throttled:ratio1h < {OFTEN_AT_FIRST}) and (pool:forbear_retries_throttled:ratio1h > {OFTEN_AGAIN})\n    \
          unless ({}))\n  \
          or (({used} < {NOT_USED}) unless ({}))\n)",
         load_above(SURELY_ENOUGH),
@@ -82,10 +91,7 @@ fn causes() -> Vec<(Cause, String)> {
         (Cause::DailySpent, is_told(&blame("day"))),
         (Cause::ProviderErrors, is_told(&blame("failure"))),
         (Cause::Concurrency, is_told(&blame("concurrency"))),
-        (
-            Cause::Overloaded,
-            format!("{}\n  and (pool:forbear_overload:ratio1h > {RIDDEN_OUT} or {GATED})", is_told(&overload)),
-        ),
+        (Cause::Overloaded, format!("{}\n  unless ({})", is_told(&overload), is_ridden_out())),
         (Cause::NotEnoughData, format!("$calls < {LEAST_CALLS}")),
         (Cause::Healthy, "pool:forbear_missed:bool1h == 0".to_owned()),
         (Cause::DailySpent, format!("{} unless {KNOWN}", is_locked_out())),
@@ -117,9 +123,28 @@ fn first(key: &str, choices: impl Iterator<Item = (&'static str, String)>) -> St
 /// Whether a limit is short; where nobody knows one, by what was served while something was refused.
 fn is_short() -> String {
     format!(
-        "({})\nor (\n  ({}) and (1 - pool:forbear_success:ratio1h > {LEAST_FAILING})\n  unless {KNOWN}\n)",
+        "({})\nor (\n  ({}) and (1 - pool:forbear_success:ratio1h > {LEAST_FAILING})\n  \
+         unless ({})\n  unless ({})\n  unless {KNOWN}\n)",
         load_above(SHORT_ABOVE),
-        learned_load_above(LIKELY_SHORT_ABOVE)
+        learned_load_above(LIKELY_SHORT_ABOVE),
+        is_storm(),
+        is_dammed(),
+    )
+}
+
+/// Whether refused requests themselves may be what fills a limit that nobody knows.
+fn is_storm() -> String {
+    format!(
+        "(pool:forbear_success:ratio1h < {STORM_SUCCESS}) and (pool:forbear_retries_throttled:ratio1h > {STORM_AGAIN})\n    \
+         unless {GATED} unless ({})",
+        learned_load_above(STORM_UP_TO)
+    )
+}
+
+/// Whether calls are held back by a limit that nobody names or knows, and need not be one of a minute.
+fn is_dammed() -> String {
+    format!(
+        "(pool:forbear_success:ratio1h < {DAMMED_SUCCESS}) and (pool:forbear_unnamed:ratio1h > {MOSTLY_UNNAMED}) and {GATED}"
     )
 }
 

@@ -4,7 +4,7 @@ use crate::diagnose::certainty::UNCERTAIN;
 use crate::diagnose::evidence::{FAR_FROM_SHORT, SURELY_ENOUGH};
 use crate::diagnose::promql::steps::STEP;
 use crate::diagnose::promql::yaml::{Group, Rule};
-use crate::diagnose::rules::{LIKELY_SHORT_ABOVE, SHORT_ABOVE};
+use crate::diagnose::rules::{LIKELY_SHORT_ABOVE, SHORT_ABOVE, STORM_UP_TO};
 
 /// Loads at which it is counted how many calls met more: those that verdicts compare with, and some to see between.
 fn loads() -> Vec<f64> {
@@ -22,6 +22,7 @@ fn loads() -> Vec<f64> {
         10.0,
     ];
     loads.sort_unstable_by(f64::total_cmp);
+    loads.dedup();
     loads
 }
 
@@ -49,12 +50,12 @@ pub(super) fn group() -> Group {
         Rule::record("pool:forbear_calls_above_learned:ratio1h", about, expr).label("load", load.to_string())
     };
     let mut rules: Vec<_> = loads().into_iter().map(above).collect();
-    rules.push(learned(LIKELY_SHORT_ABOVE));
+    rules.extend([LIKELY_SHORT_ABOVE, STORM_UP_TO].map(learned));
     rules.push(Rule::record(
         "pool:forbear_horizon_load:1h",
         "The load that only a twentieth of the calls exceeded, between the loads counted above; 10 stands for more.",
         "max by ($by) (histogram_quantile(0.95,\n  \
-         label_replace(1 - pool:forbear_calls_above:ratio1h, \"le\", \"$1\", \"load\", \"(.*)\")\n  \
+         max without (load) (label_replace(1 - pool:forbear_calls_above:ratio1h, \"le\", \"$1\", \"load\", \"(.*)\"))\n  \
          or label_replace(max without (load) (pool:forbear_calls_above:ratio1h) * 0 + 1, \"le\", \"+Inf\", \"\", \"\")\n))",
     ));
     Group::of("forbear-demand", rules)

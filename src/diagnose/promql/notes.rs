@@ -24,7 +24,7 @@ pub(super) fn group() -> Group {
         r#" outcome=~"deadline_exceeded|stated_delay_too_long|gate_refused", delay_source=~"header|body""#,
         "1h",
     );
-    let build = |inner: &str| format!("max by (cluster, namespace, job) ({inner})");
+    let build = |inner: &str| format!("max by ($process) ({inner})");
     Group::of(
         "forbear-notes",
         vec![
@@ -60,7 +60,7 @@ pub(super) fn group() -> Group {
                 "The gates of {{ $labels.job }} work on their own: the store they share does not answer as it should.",
                 format!(
                     "{} == 0\nor {} > 0",
-                    "min by (cluster, namespace, job) (forbear_store_up{$m})",
+                    "min by ($process) (forbear_store_up{$m})",
                     build("forbear_gate_degraded{$m}")
                 ),
             ),
@@ -69,8 +69,7 @@ pub(super) fn group() -> Group {
                 "5m",
                 "More pools or policies are named than are told apart.",
                 "{{ $value | humanize }} calls of {{ $labels.job }} are counted under _OTHER: name fewer {{ $labels.label }}s.",
-                "sum by (cluster, namespace, job, label) (increase(forbear_label_overflows_total{$m}[1h])) > 0"
-                    .to_owned(),
+                "sum by ($process, label) (increase(forbear_label_overflows_total{$m}[1h])) > 0".to_owned(),
             ),
             note(
                 "MetricsGone",

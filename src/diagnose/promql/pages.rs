@@ -7,8 +7,6 @@ use crate::diagnose::promql::burn::{ended, rise};
 use crate::diagnose::promql::causes::VERDICT;
 use crate::diagnose::promql::yaml::Group;
 
-/// The share of calls that may fail.
-const BUDGET: f64 = 0.01;
 /// Fewer failures within an hour are too few to wake somebody by their rate.
 const LEAST_FAILURES: f64 = 20.0;
 /// So many calls that end without one success are no chance.
@@ -24,17 +22,16 @@ fn verdict() -> String {
     };
     let changes: String = Cause::ALL.iter().map(change).collect();
     format!(
-        "{{{{ with printf \"{VERDICT}{{provider=%q,pool=%q}}\" $labels.provider $labels.pool | query }}}}\
+        "{{{{ with printf \"{VERDICT}{{$same}}\" $its_labels | query }}}}\
          {{{{ $cause := . | first | label \"cause\" }}}}Verdict: {{{{ $cause }}}} ({{{{ . | first | label \"certainty\" }}}}): {changes}.\
          {{{{ else }}}}There is no verdict yet.{{{{ end }}}}"
     )
 }
 
-/// Calls that fail at so many times the rate that the objective allows, over a long window and still over a short one.
-fn burns(rate: f64, long: &str, short: &str) -> String {
-    let least = (rate * BUDGET * 1e9).round() / 1e9;
+/// Calls that fail at a rate, over a long window and still over a short one.
+fn burns(rate: &str, long: &str, short: &str) -> String {
     format!(
-        "pool:forbear_failed:ratio{long} > {least}\nand pool:forbear_failed:ratio{short} > {least}\n\
+        "pool:forbear_failed:ratio{long} > {rate}\nand pool:forbear_failed:ratio{short} > {rate}\n\
          and pool:forbear_calls_failed:increase1h > {LEAST_FAILURES}"
     )
 }
@@ -54,9 +51,9 @@ pub(super) fn group() -> Group {
     Group::of(
         "forbear-pages",
         vec![
-            page("CallsFailing", "2m", "Calls to a provider fail fast.", fail, burns(14.4, "1h", "5m"))
+            page("CallsFailing", "2m", "Calls to a provider fail fast.", fail, burns("$burns_fast", "1h", "5m"))
                 .label("speed", "fast"),
-            page("CallsFailing", "15m", "Calls to a provider fail steadily.", fail, burns(6.0, "6h", "30m"))
+            page("CallsFailing", "15m", "Calls to a provider fail steadily.", fail, burns("$burns_slow", "6h", "30m"))
                 .label("speed", "slow"),
             page(
                 "AllCallsFailing",

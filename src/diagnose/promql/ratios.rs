@@ -1,11 +1,11 @@
 //! Shares of an hour's calls and attempts.
 
-use crate::diagnose::evidence::{NOTABLE_ERRORS, OFTEN_TOLD};
-use crate::diagnose::objective::{LEAST_SUCCESS, MOST_ATTEMPTS_PER_CALL};
+use crate::diagnose::evidence::{NOTABLE_ERRORS, SERVED_BEFORE};
+use crate::diagnose::objective::MOST_ATTEMPTS_PER_CALL;
 use crate::diagnose::promql::share;
 use crate::diagnose::promql::steps::STEP;
 use crate::diagnose::promql::yaml::{Group, Rule};
-use crate::diagnose::supply::{LEAST_SERVED, LOCKED_OUT_FOR, LOCKED_OUT_TRIES};
+use crate::diagnose::supply::LOCKED_OUT_FOR;
 
 /// What may stand in the way, with the totals of the calls and of the attempts that it ended.
 const REASONS: [(&str, &str, &str); 4] = [
@@ -46,7 +46,7 @@ pub(super) fn group() -> Group {
             "pool:forbear_missed:bool1h",
             "Whether the objective was missed.",
             format!(
-                "(pool:forbear_success:ratio1h < bool {LEAST_SUCCESS})\n\
+                "(pool:forbear_success:ratio1h < bool $least_success)\n\
                  + (pool:forbear_attempts_per_call:ratio1h > bool {MOST_ATTEMPTS_PER_CALL}) > bool 0"
             ),
         ),
@@ -70,15 +70,15 @@ pub(super) fn group() -> Group {
         Rule::record(
             "pool:forbear_fails:bool1h",
             "Whether calls fail; else they only need too many attempts.",
-            format!("{failed} > bool {} * ({failed} + $succeeded)", round(1.0 - LEAST_SUCCESS)),
+            format!("{failed} > bool $most_failing * ({failed} + $succeeded)"),
         ),
         Rule::record(
             "pool:forbear_locked_out:bool1h",
-            "Whether ten minutes passed in which much was tried and nothing succeeded, and nobody said that it would pass.",
+            "Whether ten minutes passed in which much was tried and nothing succeeded, and nobody said that it would pass, or most was served at other times.",
             format!(
-                "max_over_time(((pool:forbear_served:increase10m < bool {LEAST_SERVED})\n  \
-                 * (pool:forbear_tried:increase10m >= bool {LOCKED_OUT_TRIES}))[{}m:{STEP}])\n\
-                 unless ($told_waits > $throttled * {OFTEN_TOLD} and $told_wait_seconds / $told_waits < 30)",
+                "max_over_time(((pool:forbear_locked_out:bool10m == 1)\n  \
+                 unless ((pool:forbear_told_soon:bool10m == 1) unless pool:forbear_success:ratio1h @ end() > {SERVED_BEFORE}))[{}m:{STEP}])\n\
+                 or $calls * 0",
                 60.0 - LOCKED_OUT_FOR
             ),
         ),
@@ -97,9 +97,4 @@ pub(super) fn group() -> Group {
     ));
     // Twenty are too many: what follows from the others stands apart.
     Group::of("forbear-ratios", rules)
-}
-
-/// Without the dust of binary fractions.
-fn round(number: f64) -> f64 {
-    (number * 1e9).round() / 1e9
 }

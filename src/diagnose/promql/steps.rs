@@ -1,12 +1,14 @@
-//! What was asked for, served and refused up to each time: looked at every quarter of a minute.
+//! What was asked for, served and refused up to each time: looked at with every scrape.
 
 use crate::core::signal::Dimension;
 use crate::diagnose::demand::HORIZONS;
 use crate::diagnose::promql::yaml::{Group, Rule};
-use crate::diagnose::supply::{LEARNED_OVER, LOCKED_OUT_FOR, SUSTAINED_OVER};
+use crate::diagnose::supply::{
+    LEARNED_OVER, LEAST_SERVED, LOCKED_OUT_FOR, LOCKED_OUT_TRIES, OFTEN_TOLD, SUSTAINED_OVER, TOLD_SOON,
+};
 
-/// How often: as often as most are scraped.
-pub(super) const STEP: &str = "15s";
+/// How often: as often as metrics are scraped.
+pub(super) const STEP: &str = "$step";
 /// Of the scrapes that ten minutes should hold, so many must be there: one may be late, or lost.
 const SCRAPES_SEEN: f64 = 0.95;
 /// In how many minutes scrapes are counted.
@@ -126,22 +128,35 @@ pub(super) fn group() -> Group {
             served(SUSTAINED_OVER),
         ),
         Rule::record(
-            "pool:forbear_served:increase10m",
-            "Attempts that succeeded within ten minutes.",
-            format!(
-                "{} or {} * 0",
-                rise("forbear_attempts_total", r#" outcome="ok""#, LOCKED_OUT_FOR),
-                rise("forbear_calls_total", "", LOCKED_OUT_FOR)
-            ),
+            "pool:forbear_locked_out:bool10m",
+            "Whether much was tried, or turned away by the gate, within ten minutes and nothing succeeded.",
+            {
+                let rise = |metric: &str, matchers: &str| rise(metric, matchers, LOCKED_OUT_FOR);
+                let calls = rise("forbear_calls_total", "");
+                let served = rise("forbear_attempts_total", r#" outcome="ok""#);
+                let attempts = rise("forbear_attempts_total", "");
+                let refused = rise("forbear_giveups_total", r#" outcome="gate_refused""#);
+                format!(
+                    "(({served} or {calls} * 0) < bool {LEAST_SERVED})\n\
+                     * ((({attempts} or {calls} * 0)\n  + ({refused} or {calls} * 0)) >= bool {LOCKED_OUT_TRIES})"
+                )
+            },
         ),
         Rule::record(
-            "pool:forbear_tried:increase10m",
-            "Attempts, and calls that the gate turned away, within ten minutes.",
+            "pool:forbear_told_soon:bool10m",
+            "Whether the provider kept saying within ten minutes that it was a matter of seconds.",
             {
-                let calls = rise("forbear_calls_total", "", LOCKED_OUT_FOR);
-                let attempts = rise("forbear_attempts_total", "", LOCKED_OUT_FOR);
-                let refused = rise("forbear_giveups_total", r#" outcome="gate_refused""#, LOCKED_OUT_FOR);
-                format!("({attempts} or {calls} * 0)\n+ ({refused} or {calls} * 0)")
+                let told = |part: &str| {
+                    let metric = format!("forbear_delay_seconds_{part}");
+                    rise(&metric, r#" delay_source=~"header|body""#, LOCKED_OUT_FOR)
+                };
+                format!(
+                    "({count} > bool on ($by) {refused} * {OFTEN_TOLD})\n* on ($by) ({sum} < bool {count} * {soon})",
+                    count = told("count"),
+                    sum = told("sum"),
+                    refused = refused(LOCKED_OUT_FOR),
+                    soon = TOLD_SOON * 60.0
+                )
             },
         ),
     ]);

@@ -14,7 +14,7 @@ const CAUSES: [(Cause, &str, &str, &str); 9] = [
         Cause::QuotaTooSmall,
         "QuotaTooSmall",
         "A quota is too small for what is asked for.",
-        "{{ with printf \"pool:forbear_horizon_load:1h{provider=%q,pool=%q}\" $labels.provider $labels.pool | query }}\
+        "{{ with printf \"pool:forbear_horizon_load:1h{$same}\" $its_labels | query }}\
          {{ . | first | value | printf \"%.1f\" }} times what the quota can serve in time is asked for. {{ end }}",
     ),
     (Cause::BackoffTooFast, "BackoffTooFast", "Calls retry before the quota is back.", "The quota would do. "),

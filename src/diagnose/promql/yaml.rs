@@ -56,18 +56,18 @@ impl Group {
         Self { name: name.into(), interval: "1m", rules }
     }
 
-    /// Writes it; `fill` fills in templates.
-    pub(super) fn write(&self, text: &mut String, fill: &dyn Fn(&str) -> String) {
+    /// Writes it; `fill` fills in templates, and every alert has the labels of `added` as well.
+    pub(super) fn write(&self, text: &mut String, fill: &dyn Fn(&str) -> String, added: &[(String, String)]) {
         // A string takes everything.
-        let _ = writeln!(text, "  - name: {}\n    interval: {}\n    rules:", self.name, self.interval);
+        let _ = writeln!(text, "  - name: {}\n    interval: {}\n    rules:", self.name, fill(self.interval));
         for rule in &self.rules {
-            let _ = rule.write(text, fill);
+            let _ = rule.write(text, fill, added);
         }
     }
 }
 
 impl Rule {
-    fn write(&self, text: &mut String, fill: &dyn Fn(&str) -> String) -> std::fmt::Result {
+    fn write(&self, text: &mut String, fill: &dyn Fn(&str) -> String, added: &[(String, String)]) -> std::fmt::Result {
         if !self.about.is_empty() {
             writeln!(text, "      # {}", self.about)?;
         }
@@ -82,16 +82,25 @@ impl Rule {
                 writeln!(text, "        keep_firing_for: {firing}")?;
             }
         }
-        for (title, entries) in [("labels", &self.labels), ("annotations", &self.annotations)] {
-            if !entries.is_empty() {
-                writeln!(text, "        {title}:")?;
-            }
-            for (key, value) in entries {
-                writeln!(text, "          {key}: {}", quoted(&fill(value)))?;
-            }
-        }
-        Ok(())
+        let added = if matches!(self.makes, Makes::Series) { &[][..] } else { added };
+        let added = added.iter().map(|(key, value)| (key.as_str(), value.clone()));
+        let filled = |entries: &[(&'static str, String)]| -> Vec<(&str, String)> {
+            entries.iter().map(|(key, value)| (*key, fill(value))).collect()
+        };
+        entries(text, "labels", filled(&self.labels).into_iter().chain(added))?;
+        entries(text, "annotations", filled(&self.annotations).into_iter())
     }
+}
+
+/// A mapping of words; what is empty is left out.
+fn entries<'a>(text: &mut String, title: &str, entries: impl Iterator<Item = (&'a str, String)>) -> std::fmt::Result {
+    for (place, (key, value)) in entries.filter(|(_, value)| !value.is_empty()).enumerate() {
+        if place == 0 {
+            writeln!(text, "        {title}:")?;
+        }
+        writeln!(text, "          {key}: {}", quoted(&value))?;
+    }
+    Ok(())
 }
 
 /// In single quotes, in which nothing but they themselves has a meaning.

@@ -56,11 +56,11 @@ impl<'a> Going<'a> {
     }
 
     /// Tells and reports the failure that was noted, gives the attempt's permit back, and decides what follows: a wait
-    /// until a moment, from which [`Going::slept`] leads on.
+    /// until a moment, from which [`Going::slept`] leads on. Where it cannot be repeated, it was the only attempt.
     ///
     /// # Errors
     /// The call ends.
-    pub(in crate::run) fn attempt_failed(&mut self) -> Result<Moment, GiveUp> {
+    pub(in crate::run) fn attempt_failed(&mut self, can_repeat: bool) -> Result<Moment, GiveUp> {
         let (shared, policy) = (self.shared(), self.policy);
         let progress = self.progress();
         let began = progress.look_at(shared.clock());
@@ -73,7 +73,7 @@ impl<'a> Going<'a> {
         }
         self.permit = None;
         // Who only observes retries nothing. What a nested call would retry is the outer call's affair.
-        let only_one = shared.engine.observe_only || self.nested;
+        let only_one = shared.engine.observe_only || self.nested || !can_repeat;
         let core = &self.progress().core;
         let mut dice = shared.dice();
         let decision = if only_one {

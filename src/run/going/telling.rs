@@ -8,8 +8,10 @@ use crate::core::moment::Moment;
 use crate::core::signal::{LimitClass, Signal};
 use crate::error::Error;
 use crate::event::{Event, GateResult};
+use crate::run::fallback::Held;
 use crate::run::going::{Going, Step};
 use crate::run::progress::Progress;
+use crate::run::spans::CallSpans;
 
 impl Going<'_> {
     /// Tells that the call arrived. A nested one does not: the call around it is the one that counts.
@@ -79,10 +81,39 @@ impl Going<'_> {
     #[cold]
     pub(in crate::run) fn give_up<R>(&mut self, give_up: GiveUp, last: Option<R>) -> Error<R> {
         let (whose, labels) = (self.whose(), self.pool.labels().clone());
-        self.spans.gave_up(whose, &give_up, self.attempts());
-        self.tell_end(self.began(), give_up.outcome, give_up.class, give_up.source);
+        if !self.goes_on(&give_up) {
+            self.spans.gave_up(whose, &give_up, self.attempts());
+            self.tell_end(self.began(), give_up.outcome, give_up.class, give_up.source);
+        }
         let Progress { core, now, .. } = self.progress();
         Error::new(labels, give_up, core, *now, last)
+    }
+
+    /// Whether the call goes on at another pool; then its end is told when it is known how it ends there.
+    fn goes_on(&mut self, give_up: &GiveUp) -> bool {
+        let (now, arrived, attempts) = (self.began(), self.clock().moment(self.arrived), self.attempts());
+        let Some(progress) = &self.progress else { return false };
+        let deadline = progress.core.deadline(self.policy);
+        let Some(end) = progress.end.as_ref().filter(|_| Held::may_go_on(give_up, now, deadline)) else { return false };
+        let early = self.is_early(give_up.outcome, now);
+        end.put(Held {
+            pool: self.pool.clone(),
+            policy: self.policy.clone(),
+            spans: std::mem::replace(&mut self.spans, CallSpans::none()),
+            give_up: *give_up,
+            early,
+            attempts,
+            arrived,
+            tells: !self.nested,
+        });
+        self.step = Step::Ended;
+        true
+    }
+
+    /// Whether a call that ends so gives up with much of its deadline unused.
+    fn is_early(&self, outcome: CallOutcome, now: Moment) -> bool {
+        let core = self.progress.as_ref().map(|progress| &progress.core);
+        outcome == CallOutcome::DeadlineExceeded && core.is_some_and(|core| core.ends_early(self.policy, now))
     }
 
     /// Attempts begun.
@@ -121,15 +152,13 @@ impl Going<'_> {
         if self.nested {
             return;
         }
-        let core = self.progress.as_ref().map(|progress| &progress.core);
         let started = || self.clock().moment(self.arrived);
         self.shared().tell(now, || Event::CallEnded {
             policy: self.policy.name(),
             outcome,
             class,
             delay_source,
-            early: outcome == CallOutcome::DeadlineExceeded
-                && core.is_some_and(|core| core.ends_early(self.policy, now)),
+            early: self.is_early(outcome, now),
             attempts,
             duration: started().until(now),
         });

@@ -51,6 +51,10 @@ impl CallSpans {
         future()
     }
 
+    pub(in crate::run) fn inside_call<F>(&self, future: impl FnOnce() -> F) -> F {
+        future()
+    }
+
     #[inline(always)]
     pub(in crate::run) fn attempt_ended(&mut self, _: Whose<'_>, _: AttemptOutcome, _: &Signal) {}
 
@@ -65,6 +69,8 @@ impl CallSpans {
 
     #[inline(always)]
     pub(in crate::run) fn done(&mut self, _: u32) {}
+
+    pub(in crate::run) fn done_by_fallback(&mut self, _: u32) {}
 
     #[inline(always)]
     pub(in crate::run) fn gave_up(&mut self, _: Whose<'_>, _: &GiveUp, _: u32) {}

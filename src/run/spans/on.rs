@@ -184,11 +184,28 @@ impl CallSpans {
         }
     }
 
+    /// Makes and polls a future inside the call's span: one that takes its place elsewhere.
+    pub(in crate::run) fn inside_call<F>(&self, future: impl FnOnce() -> F) -> Inside<'_, F> {
+        let span = self.0.as_deref().map(|open| &open.call);
+        let future = match span {
+            Some(span) => span.in_scope(future),
+            None => future(),
+        };
+        Inside { span, future }
+    }
+
     /// Closes the call's span after a success.
     #[inline]
     pub(in crate::run) fn done(&mut self, attempts: u32) {
         if let Some(open) = &mut self.0 {
             open.end(CallOutcome::Ok, LimitClass::None, Some(attempts));
+        }
+    }
+
+    /// Closes the call's span: another pool answered in its own's place.
+    pub(in crate::run) fn done_by_fallback(&mut self, attempts: u32) {
+        if let Some(open) = &mut self.0 {
+            open.end(CallOutcome::OkByFallback, LimitClass::None, Some(attempts));
         }
     }
 

@@ -4,8 +4,6 @@ use std::time::Duration;
 
 use forbear::core::dice::{Dice, SeededDice};
 
-use super::service::MINUTE;
-
 /// What is asked of a service: calls that come by chance, and calls that come together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Demand {
@@ -29,6 +27,8 @@ pub(crate) struct Burst {
 /// The moments of calls, counted from the start, in their order and without end. The same seed brings the same.
 pub(crate) struct Arrivals {
     demand: Demand,
+    /// How long a minute is.
+    minute: Duration,
     dice: SeededDice,
     /// The next call that comes by chance, if any does.
     next_steady: Option<Duration>,
@@ -39,11 +39,12 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// The moments this demand brings.
-    pub(crate) fn of(demand: Demand, seed: u64) -> Self {
+    /// The moments this demand brings, where a minute lasts so long.
+    pub(crate) fn of(demand: Demand, minute: Duration, seed: u64) -> Self {
         let burst = demand.burst;
         let mut arrivals = Self {
             demand,
+            minute,
             dice: SeededDice::new(seed),
             next_steady: (demand.steady_per_minute > 0.0).then_some(Duration::ZERO),
             next_burst: burst.map(|burst| burst.first_after),
@@ -56,7 +57,7 @@ impl Arrivals {
     /// Calls that know nothing of each other lie apart by exponentially distributed times.
     fn step_steady(&mut self) {
         if let Some(at) = &mut self.next_steady {
-            *at += MINUTE.mul_f64(-self.dice.unit().ln() / self.demand.steady_per_minute);
+            *at += self.minute.mul_f64(-self.dice.unit().ln() / self.demand.steady_per_minute);
         }
     }
 
@@ -92,11 +93,12 @@ impl Iterator for Arrivals {
 mod tests {
     use super::*;
 
+    const MINUTE: Duration = Duration::from_secs(3);
     const BURST: Burst = Burst { calls: 3, first_after: Duration::from_millis(500), every: Duration::from_secs(2) };
 
     #[test]
     fn calls_of_a_burst_come_together_and_bursts_by_their_period() {
-        let arrivals = Arrivals::of(Demand { steady_per_minute: 0.0, burst: Some(BURST) }, 1);
+        let arrivals = Arrivals::of(Demand { steady_per_minute: 0.0, burst: Some(BURST) }, MINUTE, 1);
         let millis: Vec<_> = arrivals.take(7).map(|at| at.as_millis()).collect();
         assert_eq!(millis, [500, 500, 500, 2_500, 2_500, 2_500, 4_500]);
     }
@@ -104,7 +106,7 @@ mod tests {
     #[test]
     fn steady_calls_come_as_often_as_asked_and_all_are_in_order() {
         let demand = Demand { steady_per_minute: 60.0, burst: Some(BURST) };
-        let moments: Vec<_> = Arrivals::of(demand, 1).take_while(|at| *at < MINUTE * 100).collect();
+        let moments: Vec<_> = Arrivals::of(demand, MINUTE, 1).take_while(|at| *at < MINUTE * 100).collect();
         assert!(moments.is_sorted());
         let steady = moments.len() as f64 - 3.0 * MINUTE.as_secs_f64() * 100.0 / 2.0;
         assert!((steady / 6_000.0 - 1.0).abs() < 0.05, "{steady}");
@@ -112,7 +114,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_brings_the_same_calls_and_another_brings_others() {
-        let first = |seed| Arrivals::of(Demand { steady_per_minute: 60.0, burst: None }, seed).next();
+        let first = |seed| Arrivals::of(Demand { steady_per_minute: 60.0, burst: None }, MINUTE, seed).next();
         assert_eq!(first(1), first(1));
         assert_ne!(first(1), first(2));
     }

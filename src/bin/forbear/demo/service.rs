@@ -11,10 +11,6 @@ use forbear::{Forbear, Gate, InvalidSetting, Limit, Policy, Pool, provider};
 
 use super::arrivals::{Burst, Demand};
 
-/// How long a "minute" of the emulated providers lasts. Long beside the second that a throttle shuts a pool for at least,
-/// short enough for sixteen of them in a demonstration.
-pub(crate) const MINUTE: Duration = Duration::from_secs(3);
-
 /// One service, as its team would describe it.
 #[derive(Clone)]
 pub(crate) struct Service {
@@ -22,12 +18,14 @@ pub(crate) struct Service {
     pub(crate) name: &'static str,
     /// Whom it calls.
     pub(crate) provider: Table,
+    /// How long a "minute" of the emulated provider lasts.
+    pub(crate) minute: Duration,
     /// Where there.
     pub(crate) path: &'static str,
     /// What it is granted a minute.
     pub(crate) requests_per_minute: u64,
     /// How the provider counts, and what it tells.
-    pub(crate) counting: fn(EmulatorBuilder) -> EmulatorBuilder,
+    pub(crate) counting: fn(EmulatorBuilder, Duration) -> EmulatorBuilder,
     /// Whether its calls hold each other back.
     pub(crate) gate: Gate,
     /// How long it tries.
@@ -40,16 +38,17 @@ pub(crate) struct Service {
     pub(crate) demand: Demand,
 }
 
-/// The services of the demonstration. What is wrong with two of them is in these numbers; nothing else tells the
+/// The services of the demonstration, whose minute lasts so long. What is wrong with two of them is in these numbers; nothing else tells the
 /// conclusions.
-pub(crate) fn services() -> [Service; 3] {
-    let window = |share: f64| MINUTE.mul_f64(share);
+pub(crate) fn services(minute: Duration) -> [Service; 3] {
+    let window = |share: f64| minute.mul_f64(share);
     let tuned = Service {
         name: "chat",
         provider: provider::openai(),
+        minute,
         path: "/v1/chat/completions",
         requests_per_minute: 120,
-        counting: |emulator| emulator.algorithm(Algorithm::TokenBucket).burst(MINUTE / 10),
+        counting: |emulator, minute| emulator.algorithm(Algorithm::TokenBucket).burst(minute / 10),
         gate: Gate::local(),
         deadline: window(2.0),
         base: window(0.1),
@@ -66,7 +65,7 @@ pub(crate) fn services() -> [Service; 3] {
             provider: provider::anthropic(),
             path: "/v1/messages",
             requests_per_minute: 60,
-            counting: |emulator| emulator.algorithm(Algorithm::TokenBucket).burst(MINUTE / 4),
+            counting: |emulator, minute| emulator.algorithm(Algorithm::TokenBucket).burst(minute / 4),
             deadline: Duration::from_secs(2),
             demand: Demand { steady_per_minute: 120.0, burst: None },
             ..tuned.clone()
@@ -76,7 +75,7 @@ pub(crate) fn services() -> [Service; 3] {
             provider: provider::generic(),
             path: "/v1/enrich",
             // The minute ends long after the burst's last attempt, and neither header nor body says when.
-            counting: |emulator| emulator.algorithm(Algorithm::FixedWindow).retry_after(RetryAfter::None),
+            counting: |emulator, _| emulator.algorithm(Algorithm::FixedWindow).retry_after(RetryAfter::None),
             gate: Gate::off(),
             base: Duration::from_millis(10),
             attempts: 4,
@@ -97,17 +96,17 @@ impl Service {
         let emulator = Emulator::builder()
             .speaks(self.provider)
             .quota_headers(false)
-            .window(MINUTE)
+            .window(self.minute)
             .requests_per_minute(self.requests_per_minute)
             .service_time(Duration::from_millis(10))
             .seed(seed);
-        Ok((self.counting)(emulator).start().await?)
+        Ok((self.counting)(emulator, self.minute).start().await?)
     }
 
     /// Its pool, in an engine of its own: the services stand for three processes.
     pub(crate) fn pool(&self, sink: impl Sink, seed: u64) -> Result<Pool, InvalidSetting> {
         let forbear = Forbear::builder().gate(self.gate.clone()).sink(sink).seed(seed).build()?;
-        let limit = Limit::per(Dimension::Requests, self.requests_per_minute, MINUTE);
+        let limit = Limit::per(Dimension::Requests, self.requests_per_minute, self.minute);
         forbear.pool(self.provider, [self.name]).limit(limit).build()
     }
 
@@ -116,7 +115,7 @@ impl Service {
         Policy::background(self.deadline)
             .named(self.name)
             .base(self.base)
-            .cap(MINUTE * 2)
+            .cap(self.minute * 2)
             .attempts(self.attempts)
             .build()
     }

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::future::{Future, poll_fn};
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -16,11 +17,12 @@ use forbear::prometheus::{self, InstallError, Prometheus};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::Demo;
 use super::arrivals::Arrivals;
 use super::progress::Progress;
 use super::report::{Row, table};
 use super::scrape::Scrape;
-use super::service::{MINUTE, Service, services};
+use super::service::{Service, services};
 use super::traffic::{Caller, keep_calling};
 
 /// How often the metrics are looked at.
@@ -35,6 +37,8 @@ pub(crate) struct Stage {
     prometheus: Prometheus,
     /// The services.
     cast: Vec<Service>,
+    /// How long a minute of their providers lasts.
+    minute: Duration,
     /// What their metrics said so far.
     scrapes: Scrapes,
     /// Kept until the last report: a pool that nobody has any more shows no gauges.
@@ -56,12 +60,13 @@ type CtrlC = Pin<Box<dyn Future<Output = io::Result<()>>>>;
 
 impl Stage {
     /// Starts everything. The same seed brings the same calls.
-    pub(crate) async fn build(port: Option<u16>, seed: u64) -> Result<Self, Box<dyn Error>> {
+    pub(crate) async fn build(options: &Demo) -> Result<Self, Box<dyn Error>> {
+        let (seed, minute) = (options.seed, options.minute);
         let ctrl_c = hear_ctrl_c().await?;
-        let prometheus = listen(port)?;
+        let prometheus = listen(options.host, options.port)?;
         let (stop, stopped) = watch::channel(false);
         let (mut cast, mut pools, mut work) = (Vec::new(), Vec::new(), JoinSet::new());
-        for (service, seed) in services().into_iter().zip(seed..) {
+        for (service, seed) in services(minute).into_iter().zip(seed..) {
             let provider = service.emulate(seed).await?;
             let pool = service.pool(prometheus.meters(), seed)?;
             pools.push(pool.clone());
@@ -73,14 +78,15 @@ impl Stage {
                 url: format!("{}{}", provider.url(), service.path),
                 _provider: provider,
             };
-            work.spawn(keep_calling(Arc::new(caller), Arrivals::of(service.demand, seed), stopped.clone()));
+            work.spawn(keep_calling(Arc::new(caller), Arrivals::of(service.demand, minute, seed), stopped.clone()));
             cast.push(service);
         }
         let (clock, progress) = (Clock::new(), Progress::new());
-        let scrapes = Scrapes::in_minutes_of(MINUTE, LOOK_EVERY);
+        let scrapes = Scrapes::in_minutes_of(minute, LOOK_EVERY);
         Ok(Self {
             prometheus,
             cast,
+            minute,
             scrapes,
             _pools: pools,
             clock,
@@ -94,7 +100,7 @@ impl Stage {
 
     /// Says what runs, and where to look.
     pub(crate) fn announce(&self) {
-        println!("Three services call providers that throttle; here a minute lasts {MINUTE:?}.");
+        println!("Three services call providers that throttle; here a minute lasts {:?}.", self.minute);
         for service in &self.cast {
             let gate = if service.gate.is_on() { "on" } else { "off" };
             println!(
@@ -186,11 +192,11 @@ async fn hear_ctrl_c() -> io::Result<CtrlC> {
 }
 
 /// The endpoint at the port asked for; at any when none was and the usual one is taken.
-fn listen(port: Option<u16>) -> Result<Prometheus, InstallError> {
+fn listen(host: IpAddr, port: Option<u16>) -> Result<Prometheus, InstallError> {
     match port {
-        Some(port) => prometheus::install(port),
-        None => prometheus::install(USUAL_PORT).or_else(|error| match error {
-            InstallError::Bind { .. } => prometheus::install(0),
+        Some(port) => prometheus::install((host, port)),
+        None => prometheus::install((host, USUAL_PORT)).or_else(|error| match error {
+            InstallError::Bind { .. } => prometheus::install((host, 0)),
             other => Err(other),
         }),
     }

@@ -65,7 +65,12 @@ impl Source {
 
     /// The answer to one question: its body, whatever the status, as errors are told in it.
     pub(crate) async fn ask(&self, question: &Question) -> Result<Vec<u8>, Failure> {
-        let (clock, target) = (Clock::new(), target(&self.path, question));
+        Ok(self.body(&target(question)).await?.1)
+    }
+
+    /// What is at a path below its root, with the status.
+    pub(crate) async fn body(&self, path: &str) -> Result<(StatusCode, Vec<u8>), Failure> {
+        let (clock, target) = (Clock::new(), format!("{}{path}", self.path));
         let answer = tokio::select! {
             answer = self.get(&target) => answer,
             () = clock.sleep_until(clock.now().after(LONGEST_QUERY)) => {
@@ -77,7 +82,7 @@ impl Source {
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
             return Err(format!("{} answers {status}: see `forbear diagnose --help` for access", self.host).into());
         }
-        Ok(body)
+        Ok((status, body))
     }
 
     async fn get(&self, target: &str) -> Result<(StatusCode, Vec<u8>), Failure> {
@@ -106,17 +111,17 @@ impl Source {
 }
 
 /// Path and query of a question.
-fn target(path: &str, question: &Question) -> String {
+fn target(question: &Question) -> String {
     let query = encoded(&question.promql);
     let at = question.at;
     match question.range {
-        Some((from, step)) => format!("{path}/api/v1/query_range?query={query}&start={from}&end={at}&step={step}"),
-        None => format!("{path}/api/v1/query?query={query}&time={at}"),
+        Some((from, step)) => format!("/api/v1/query_range?query={query}&start={from}&end={at}&step={step}"),
+        None => format!("/api/v1/query?query={query}&time={at}"),
     }
 }
 
 /// Percent-encoded but for the characters that need it nowhere (RFC 3986, section 2.3).
-fn encoded(text: &str) -> String {
+pub(crate) fn encoded(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let spelled = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
     text.bytes().map(spelled).collect()

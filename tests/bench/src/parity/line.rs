@@ -13,24 +13,24 @@ pub(super) fn is_near(verdict: &Verdict) -> bool {
     let mut lines = vec![
         (seen.calls, vec![200.0]),
         (failing, vec![0.01, 0.05]),
+        (1.0 - failing, vec![0.95, 0.6, 0.55, 0.5]),
         (seen.objective.attempts_per_call, vec![1.5]),
         (seen.wrong / seen.ended.max(1.0), vec![0.01]),
         (seen.wrong / seen.objective.failed.max(1e-9), vec![1.0]),
-        (seen.overload_share, vec![0.25]),
-        (seen.firsts_throttled, vec![0.27, 0.3]),
-        (seen.retries_throttled, vec![0.5, 0.4]),
+        (seen.firsts_throttled, vec![0.27, 0.35]),
+        (seen.retries_throttled, vec![0.5, 0.3, 0.9]),
         (seen.exhausted, vec![0.5]),
         (seen.out_of_time, vec![0.3]),
         (seen.unnamed, vec![0.5]),
         (seen.errors, vec![0.01]),
-        (seen.learned_load, vec![1.0]),
+        (seen.learned_load, vec![0.85, 2.0]),
         (seen.used_when_throttled.unwrap_or_default(), vec![0.3]),
     ];
     lines.extend(
         [blame.minute, blame.day, blame.spend, blame.overload, blame.concurrency, blame.failure]
             .map(|part| (part, vec![0.5])),
     );
-    lines.extend(seen.loads.iter().map(|load| (load.horizon, vec![1.02, 0.8])));
+    lines.extend(seen.loads.iter().map(|load| (load.horizon, vec![1.0, 0.9, 0.5])));
     lines.extend(seen.loads.iter().map(|load| (load.sustained, vec![1.1])));
     lines.iter().any(|(number, lines)| lines.iter().any(|line| (number / line - 1.0).abs() < NEAR))
 }

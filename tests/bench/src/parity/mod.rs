@@ -7,6 +7,7 @@
 
 mod evaluate;
 mod line;
+#[path = "../../../support/rule_file.rs"]
 mod rule_file;
 mod samples;
 

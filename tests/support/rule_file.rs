@@ -1,9 +1,10 @@
-//! The recording rules of a file that this project wrote: a reader of that shape of YAML and no other.
+//! The rules of a file that this project wrote: a reader of that shape of YAML and no other.
+#![allow(dead_code, reason = "not everybody asks for alerts")]
 
 use std::fs;
 use std::path::Path;
 
-/// A recording rule.
+/// A rule: one that records, or an alert.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rule {
     /// The group it belongs to.
@@ -12,10 +13,13 @@ pub(super) struct Rule {
     pub(super) every: u64,
     pub(super) name: String,
     pub(super) expr: String,
+    /// Its labels; of an alert its annotations as well.
     pub(super) labels: Vec<(String, String)>,
+    /// In minutes, for how long an alert has to hold before it fires.
+    pub(super) pending: u64,
 }
 
-/// The recording rules of these files, in their order.
+/// The rules of these files, in their order.
 pub(super) fn read(files: &[&Path]) -> Vec<Rule> {
     let mut rules: Vec<Rule> = Vec::new();
     for file in files {
@@ -26,8 +30,12 @@ pub(super) fn read(files: &[&Path]) -> Vec<Rule> {
                 group = name;
             } else if let Some(interval) = line.strip_prefix("    interval: ") {
                 every = if interval == "15s" { 15 } else { 60 };
-            } else if let Some(name) = line.strip_prefix("      - record: ") {
+            } else if let Some(name) =
+                line.strip_prefix("      - record: ").or_else(|| line.strip_prefix("      - alert: "))
+            {
                 rules.push(Rule { group: group.to_owned(), every, name: name.to_owned(), ..Rule::default() });
+            } else if let (Some(minutes), Some(rule)) = (line.strip_prefix("        for: "), rules.last_mut()) {
+                rule.pending = minutes.trim_end_matches('m').parse().expect("minutes");
             } else if let Some(label) = line.strip_prefix("          ").filter(|label| label.contains(": '"))
                 && let (Some((key, value)), Some(rule)) = (label.split_once(": "), rules.last_mut())
             {
@@ -38,7 +46,7 @@ pub(super) fn read(files: &[&Path]) -> Vec<Rule> {
             }
         }
     }
-    assert!(!rules.is_empty(), "{files:?} hold no recording rule");
+    assert!(!rules.is_empty(), "{files:?} hold no rule");
     rules
 }
 

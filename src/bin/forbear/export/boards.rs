@@ -1,0 +1,114 @@
+//! Boards for a variant: the same JSON where nothing has to change, and the same board in other words where something has.
+
+use serde_json::Value;
+
+use super::embedded::RUNBOOK_BASE;
+use super::promql::Change;
+use super::variant::{KEPT_LABELS, Variant};
+
+/// How often metrics are scraped unless told.
+const USUAL_SCRAPE_SECONDS: u64 = 15;
+
+/// The board of a variant.
+///
+/// # Errors
+/// It is no JSON, which would be a mistake of ours.
+pub(super) fn rewritten(kept: &str, variant: &Variant<'_>) -> Result<String, String> {
+    let options = variant.options;
+    let group_by = variant.group_by();
+    let labels: Vec<_> = group_by.iter().copied().filter(|label| !["provider", "pool"].contains(label)).collect();
+    let change = Change { matchers: variant.selector(), labels: &labels };
+    let scrape = options.scrape_interval.as_secs();
+    let same_queries = change.matchers.is_empty() && group_by == KEPT_LABELS && scrape == USUAL_SCRAPE_SECONDS;
+    if same_queries && options.datasource.is_none() && options.runbook_base.is_none() {
+        return Ok(kept.to_owned());
+    }
+    let mut board: Value = serde_json::from_str(kept).map_err(|error| error.to_string())?;
+    walk(&mut board, &change, (scrape != USUAL_SCRAPE_SECONDS).then(|| format!("{scrape}s")).as_deref());
+    if let Some(uid) = &options.datasource {
+        choose_source(&mut board, uid);
+    }
+    let mut text = serde_json::to_string_pretty(&board).map_err(|error| error.to_string())? + "\n";
+    if let Some(base) = &options.runbook_base {
+        text = text.replace(RUNBOOK_BASE, base);
+    }
+    Ok(text)
+}
+
+/// Changes every query: of panels and annotations (`expr`), and of variables (`query`, `definition`). `step` is the least
+/// time between two samples of a panel: Grafana's `$__rate_interval` is four of them.
+fn walk(value: &mut Value, change: &Change<'_>, step: Option<&str>) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(|value| walk(value, change, step)),
+        Value::Object(fields) => {
+            for (key, value) in fields.iter_mut() {
+                match value {
+                    Value::String(query) if ["expr", "query", "definition"].contains(&key.as_str()) => {
+                        *query = change.apply(query);
+                    }
+                    other => walk(other, change, step),
+                }
+            }
+            if let Some(step) = step.filter(|_| fields.contains_key("expr") && fields.contains_key("refId")) {
+                fields.insert("interval".to_owned(), step.into());
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The data source that a board begins with.
+fn choose_source(board: &mut Value, uid: &str) {
+    let variables = board.pointer_mut("/templating/list").and_then(Value::as_array_mut);
+    for variable in variables.into_iter().flatten().filter(|variable| variable["type"] == "datasource") {
+        variable["current"] = serde_json::json!({"selected": true, "text": uid, "value": uid});
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::Export;
+    use clap::{Args, Command, FromArgMatches};
+
+    const BOARD: &str = r#"{"templating": {"list": [
+        {"type": "datasource", "name": "datasource", "query": "prometheus"},
+        {"type": "query", "query": {"query": "label_values(forbear_build_info, job)", "refId": "A"}}]},
+    "panels": [{"description": "See https://docs.rs/forbear/latest/forbear/guide/runbooks/index.html#forbearunpaced.",
+        "targets": [{"refId": "A", "expr": "sum by (cluster, namespace, pool) (rate(forbear_calls_total[$__rate_interval]))"}]}]}
+"#;
+
+    fn board(arguments: &[&str]) -> String {
+        let all = ["export", "--out", "x"].iter().chain(arguments);
+        let matches = Export::augment_args(Command::new("export")).get_matches_from(all);
+        let options = Export::from_arg_matches(&matches).expect("options");
+        rewritten(BOARD, &Variant::of(&options).expect("in range")).expect("JSON")
+    }
+
+    #[test]
+    fn a_board_that_need_not_change_is_the_same_text() {
+        assert_eq!(board(&["--slo", "99.9", "--grafana-url", "https://grafana.example"]), BOARD);
+    }
+
+    #[test]
+    fn a_board_changes_where_it_has_to() {
+        let text =
+            board(&["--selector", "env=\"prod\"", "--group-by", "env,provider,pool", "--scrape-interval", "30s"]);
+        let board: Value = serde_json::from_str(&text).expect("JSON");
+        let target = &board["panels"][0]["targets"][0];
+        assert_eq!(target["expr"], "sum by (env, pool) (rate(forbear_calls_total{env=\"prod\"}[$__rate_interval]))");
+        assert_eq!(target["interval"], "30s");
+        let variables = &board["templating"]["list"];
+        assert_eq!(variables[0]["query"], "prometheus");
+        assert_eq!(variables[1]["query"]["query"], "label_values(forbear_build_info{env=\"prod\"}, job)");
+        assert_eq!(variables[1]["query"]["interval"], Value::Null);
+    }
+
+    #[test]
+    fn a_board_begins_with_the_data_source_and_links_to_the_runbooks_it_is_given() {
+        let text = board(&["--datasource", "mimir", "--runbook-base", "https://wiki.example/forbear"]);
+        let board: Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(board["templating"]["list"][0]["current"]["value"], "mimir");
+        assert_eq!(board["panels"][0]["description"], "See https://wiki.example/forbear#forbearunpaced.");
+    }
+}

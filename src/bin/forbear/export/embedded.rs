@@ -1,0 +1,16 @@
+//! What lies in `dashboards/`, inside this binary. The rules are not here: the diagnosis writes them.
+
+/// The boards by the names of their files.
+pub(super) const BOARDS: &[(&str, &str)] = &[];
+
+/// What to do about each alert.
+pub(super) const RUNBOOKS: &str = include_str!("../../../../dashboards/runbooks.md");
+
+/// An example of routes and inhibitions.
+pub(super) const ALERTMANAGER: &str = include_str!("../../../../dashboards/alertmanager.yml");
+
+/// Boards and rules as jsonnet imports them.
+pub(super) const MIXIN: &str = include_str!("../../../../dashboards/mixin.libsonnet");
+
+/// Where the runbooks are unless told otherwise; boards link there.
+pub(super) const RUNBOOK_BASE: &str = "https://docs.rs/forbear/latest/forbear/guide/runbooks/index.html";
