@@ -132,12 +132,14 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
     case("overload-gated", gated(mild(0.955, 1.48)), "overloaded firm");
     case("met", base.clone().at("pool:forbear_missed:bool1h", "", 0.0), "healthy firm");
     let unnamed = |pool: Pool, unnamed: f64, minute: f64| {
-        let pool = ratio(blamed(pool, &[("minute", minute), ("overload", 1.0 - minute)]), "unnamed", unnamed);
+        let overload = f64::min(1.0 - minute, 0.49);
+        let parts = [("minute", minute), ("overload", overload), ("failure", 1.0 - minute - overload)];
+        let pool = ratio(blamed(pool, &parts), "unnamed", unnamed);
         pool.at("pool:forbear_locked_out:bool1h", "", 1.0)
     };
     case("locked-out", unnamed(base.clone(), 0.52, 0.52), "daily_spent likely");
     case("locked-out-named", unnamed(base.clone(), 0.48, 0.52), "backoff_too_fast firm");
-    case("locked-out-otherwise", unnamed(base.clone(), 0.52, 0.48), "backoff_too_fast firm");
+    case("locked-out-otherwise", unnamed(base.clone(), 0.52, 0.48), "unclear likely");
     case(
         "locked-out-and-short",
         above(above(unnamed(base.clone(), 0.52, 0.52), "1", 0.1), "1.25", 0.1),
