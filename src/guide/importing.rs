@@ -43,6 +43,8 @@
 //!       - targets: ["search:9464"]
 //! ```
 //!
+//! The rules are tried with Prometheus 2.42, the first that knows `keep_firing_for`, and 3.5.
+//!
 //! Grafana reads `provisioning/` as `/etc/grafana/provisioning`, and the boards from where
 //! `provisioning/dashboards/forbear.yml` says. By hand, each `*.json` can be imported as it is: the data source is a variable
 //! of the board; [`dashboards`](crate::guide::dashboards) says how to read them. `alertmanager.yml` is an example of routes
