@@ -9,6 +9,10 @@ local groups(file) = std.parseYaml(file).groups;
 {
   grafanaDashboardFolder:: 'forbear',
   grafanaDashboards+:: {
+    'forbear-overview.json': import 'overview.json',
+    'forbear-diagnosis.json': import 'diagnosis.json',
+    'forbear-gate.json': import 'gate.json',
+    'forbear-replicas.json': import 'replicas.json',
   },
   prometheusRules+:: {
     groups+: groups(importstr 'rules/evidence.yml') + groups(importstr 'rules/verdict.yml'),

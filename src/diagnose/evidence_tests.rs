@@ -120,18 +120,28 @@ fn a_limit_that_is_not_named_and_lets_nothing_through_is_one_of_the_day() {
     play.minutes(30..60, 20, |_| locked);
     let verdict = play.verdict();
     assert_eq!((verdict.cause, verdict.certainty), (Cause::DailySpent, Certainty::Likely));
-    // Seconds were stated each time: the provider says that it is no matter of the day.
-    let told = crate::core::decide::DelaySource::Header;
-    for _ in 0..600 {
-        play.tell(&crate::event::Event::DelayScheduled {
-            source: told,
-            delay: Duration::from_secs(2),
-            stated: Some(Duration::from_secs(2)),
-            clamped: false,
-        });
-    }
-    assert_ne!(play.verdict().cause, Cause::DailySpent);
+    // Seconds are stated each time: the provider says that it is no matter of the day, and is believed unless most calls
+    // succeed at other times.
+    let told = |fine: u32| {
+        let mut play = Play::limited(600.0);
+        play.minutes(0..fine, 20, |_| FINE);
+        for minute in fine..60 {
+            play.minutes(minute..minute + 1, 20, |_| locked);
+            (0..20).for_each(|_| play.tell(&SECONDS_STATED));
+        }
+        play.verdict().cause
+    };
+    assert_ne!(told(28), Cause::DailySpent);
+    assert_eq!(told(32), Cause::DailySpent);
 }
+
+/// A wait of two seconds, as the provider stated it.
+const SECONDS_STATED: crate::event::Event<'static> = crate::event::Event::DelayScheduled {
+    source: crate::core::decide::DelaySource::Header,
+    delay: Duration::from_secs(2),
+    stated: Some(Duration::from_secs(2)),
+    clamped: false,
+};
 
 #[test]
 fn one_process_of_many_says_that_it_does_not_know_the_fleet() {

@@ -18,21 +18,27 @@
 //! - [`telemetry`]: metrics that are scraped, metrics and traces that are pushed, and how to set either up.
 //! - [`events_and_metrics`]: what is told, and under which names.
 //! - [`verdict`]: quota, backoff or pacing: how to read what is wrong with a pool, and how good that is.
+//! - [`dashboards`]: boards for Grafana, and how to read their first row.
+//! - [`importing`]: boards, rules and alerts in the stack you have, and whether they get what they need.
 //! - [`runbooks`]: what to do about each alert.
 //! - [`testing_clients`]: a provider that throttles, in your own tests.
+//! - [`peers`]: what other crates do, as facts, and when one of them fits better.
 //! - [`promises`]: what you may rely on, and how a change is announced.
 //!
 //! Examples are compiled and, where nothing outside is needed, run. Tables are held against the code by tests.
 
 pub mod adding_a_provider;
 pub mod choosing_numbers;
+pub mod dashboards;
 pub mod decisions;
 pub mod events_and_metrics;
 pub mod gate;
 pub mod how_it_works;
+pub mod importing;
 pub mod integrations;
 pub mod mistakes;
 pub mod moving_providers;
+pub mod peers;
 pub mod promises;
 pub mod providers;
 pub mod reading_answers;

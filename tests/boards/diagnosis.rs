@@ -9,8 +9,8 @@ use crate::shared::{NO_CALLS, NO_LIMIT, NO_RULES};
 use forbear::event::catalogue::Metric;
 
 const HOW_TO_READ: &str = "\
-**1. Load.** More than 5 % of the calls above a load of 102 %: the *quota* is too small, whatever the retries do. \
-Raise it, or send less. In the grey-orange band (90 to 125 %) either side may be right.
+**1. Load.** More than 5 % of the calls above a load of 100 %: the *quota* is too small, whatever the retries do. \
+Raise it, or send less. In the orange band (90 to 125 %) either side may be right.
 
 **2. Backoff.** Load below 90 %, and more than half of the *retries* are throttled or calls use up all their attempts: \
 they come back too soon. Wait longer. More than 30 % of the failures out of time while retries are served: wait less.
@@ -64,10 +64,11 @@ fn load() -> Vec<Panel> {
 fn columns() -> Vec<Panel> {
     vec![
         Panel::lines("Quota", 8)
-            .says("Which share of the calls came while more was asked for than this many times what the limit can serve in time. Above 5 % at 1.02: the quota is too small. Nothing at 0.8: it is not the quota.")
+            .says("Which share of the calls came while more was asked for than this many times what the limit can serve in time. Above 5 % at 1: the quota is too small. Nothing at 0.9: it is not the quota.")
             .unit("percentunit")
+            .up_to(1.0)
             .empty(NO_LIMIT)
-            .query(r#"max by (<by>, load) (pool:forbear_calls_above:ratio1h{<pool>, load=~"0.8|1.02|1.25|2"})"#, "{{pool}} above {{load}}")
+            .query(r#"max by (<by>, load) (pool:forbear_calls_above:ratio1h{<pool>, load=~"0.9|1"})"#, "{{pool}} above {{load}}")
             .query(r#"max by (<by>) (pool:forbear_calls_above_learned:ratio1h{<pool>}) unless max by (<by>) (pool:forbear_limit:minute{<pool>})"#, "{{pool}} above what was served"),
         Panel::lines("Backoff", 8)
             .says("Throttled retries above 50 %, or exhausted attempts above 50 % of the failures: retries come back too soon. Out of time above 30 % while retries are served: they wait too long. Only where the load lies below its band; above it the quota explains all of this.")
@@ -92,9 +93,9 @@ fn columns() -> Vec<Panel> {
             .up_to(1.0)
             .empty("Nothing stood in the way within the hour, or the rules are not loaded (rule_files: dashboards/rules).")
             .leads_to("Traces of calls that did not succeed", &traces())
-            .query("avg by (reason) (pool:forbear_blame:ratio1h{<pool>})", "{{reason}}")
+            .query("avg by (reason) (pool:forbear_blame:ratio1h{<pool>}) > 0", "{{reason}}")
             .coloured(&["minute", "day", "spend", "overload", "concurrency", "failure"])
-            .query("max(pool:forbear_unnamed:ratio1h{<pool>})", "refusals that named no limit")
+            .query("max(pool:forbear_unnamed:ratio1h{<pool>}) > 0", "refusals that named no limit")
             .field("refusals that named no limit", vec![json!({"id": "color", "value": {"mode": "fixed", "fixedColor": "#8e8e8e"}})]),
         Panel::lines("Waits by source", 8)
             .says("What 95 % of the waits stayed under, by where they came from: blue was stated by the provider, purple is the curve, yellow the gate. Purple far below blue: the curve comes back before the quota does.")
@@ -110,7 +111,8 @@ fn columns() -> Vec<Panel> {
         Panel::lines("Signals lost", 8)
             .says("A minute: answers whose delay or class could not be read (the provider changed its spelling), stated delays that were cut to their cap (raise header_cap, or give such calls more time), calls that ended with a quarter of their deadline unused (the wait did not fit: give them more time, or another provider), and calls that no pacing could have served.")
             .unit("cpm")
-            .decimals(2)
+            .decimals(1)
+            .up_to(1.0)
             .empty(NO_CALLS)
             .query("60 * sum by (part) (rate(forbear_unreadable_signals_total{<raw>}[$__rate_interval]))", "unreadable {{part}}")
             .query("60 * sum(rate(forbear_clamped_delays_total{<raw>}[$__rate_interval]))", "delays cut")
@@ -125,7 +127,8 @@ fn columns() -> Vec<Panel> {
         Panel::lines("Retries below or above", 8)
             .says("Calls a minute at which a second retry layer was noticed, by how. Anything here multiplies attempts: turn the other layer off.")
             .unit("cpm")
-            .decimals(2)
+            .decimals(1)
+            .up_to(1.0)
             .empty(NO_CALLS)
             .query("60 * sum by (detector) (rate(forbear_stacked_retries_total{<raw>}[$__rate_interval]))", "{{detector}}"),
     ]
@@ -224,6 +227,7 @@ fn numbers() -> Vec<Panel> {
                 json!({"id": "custom.cellOptions", "value": {"type": "color-text"}}),
                 json!({"id": "color", "value": {"mode": "fixed", "fixedColor": "orange"}}),
             ])
+            .widths(&[("Provider", 100), ("Pool", 90), ("Current", 90), ("Advised", 90)])
             .sorted_by("Advised", true),
         Panel::table("Limits", 12)
             .says("Each limit as the provider's headers say it and as it is configured, when its window resets and when it was last read. Two origins far apart: the configured one is wrong, and the alert ForbearConfiguredLimitDiffers says so. Read long ago: the headers stopped.")
@@ -246,12 +250,13 @@ fn providers() -> Panel {
     let percent = || vec![json!({"id": "unit", "value": "percentunit"}), json!({"id": "decimals", "value": 1})];
     let in_seconds = || vec![json!({"id": "unit", "value": "s"}), json!({"id": "decimals", "value": 2})];
     Panel::table("Provider against provider", 24)
+        .tall(6)
         .says("The same numbers of every provider side by side, over the time shown: for a migration, or to choose where calls may go. A provider that answers fast and throttles much is the slower one for those who call.")
         .unit("short")
         .empty(NO_CALLS)
         .now("60 * sum by (provider) (rate(forbear_calls_total{<raw>}[$__range]))", "")
-        .now(r#"(sum by (provider) (increase(forbear_call_duration_seconds_count{<raw>, outcome=~"ok|ok_by_fallback"}[$__range]))) / (sum by (provider) (increase(forbear_call_duration_seconds_count{<raw>, outcome!~"cancelled|not_retryable"}[$__range])) > 0)"#, "")
-        .now(r#"sum by (provider) (increase(forbear_attempts_total{<raw>, outcome="throttled"}[$__range])) / (sum by (provider) (increase(forbear_attempts_total{<raw>}[$__range])) > 0)"#, "")
+        .now(r#"(sum by (provider) (increase(forbear_call_duration_seconds_count{<raw>, outcome=~"ok|ok_by_fallback"}[$__range])) or sum by (provider) (increase(forbear_calls_total{<raw>}[$__range])) * 0) / (sum by (provider) (increase(forbear_call_duration_seconds_count{<raw>, outcome!~"cancelled|not_retryable"}[$__range])) > 0)"#, "")
+        .now(r#"(sum by (provider) (increase(forbear_attempts_total{<raw>, outcome="throttled"}[$__range])) or sum by (provider) (increase(forbear_calls_total{<raw>}[$__range])) * 0) / (sum by (provider) (increase(forbear_attempts_total{<raw>}[$__range])) > 0)"#, "")
         .now("histogram_quantile(0.95, sum by (le, provider) (rate(forbear_attempt_duration_seconds_bucket{<raw>}[$__range])))", "")
         .now("histogram_quantile(0.95, sum by (le, provider) (rate(forbear_call_duration_seconds_bucket{<raw>}[$__range])))", "")
         .columns(&[

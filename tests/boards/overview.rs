@@ -50,7 +50,7 @@ fn verdict() -> Panel {
                 &var-provider=${__data.fields.Provider}&var-pool=${__data.fields.Pool}",
     }]);
     Panel::table("Verdict", 24)
-        .tall(8)
+        .tall(6)
         .says(
             "What is wrong with each pool by the evidence of the last hour, and what to do. Anything but green means that
              calls fail or need too many attempts. Do what it says, then look again after an hour; the text leads to the
@@ -101,7 +101,7 @@ fn verdict() -> Panel {
             ],
         )
         .field("Pool", vec![json!({"id": "links", "value": diagnosis})])
-        .field("How sure", vec![json!({"id": "custom.width", "value": 110})])
+        .widths(&[("Provider", 140), ("Pool", 170), ("How sure", 100)])
         .field("Runbook", vec![json!({"id": "custom.hidden", "value": true})])
         .field(
             "Success",

@@ -83,13 +83,13 @@ impl Panel {
     /// Lines over time, never smoothed: a smooth line shows values that nobody measured.
     pub(crate) fn lines(title: &'static str, width: u32) -> Self {
         let mut panel = Self::new(Kind::Lines, title, width);
-        panel.defaults = json!({"min": 0, "color": {"mode": "palette-classic"}});
+        panel.defaults = json!({"min": 0, "color": {"mode": "palette-classic-by-name"}});
         panel.custom = json!({
             "drawStyle": "line", "lineInterpolation": "linear", "lineWidth": 1, "fillOpacity": 10,
             "showPoints": "never", "spanNulls": false, "axisSoftMin": 0,
         });
         let legend =
-            json!({"showLegend": true, "displayMode": "list", "placement": "bottom", "calcs": ["lastNotNull", "max"]});
+            json!({"showLegend": true, "displayMode": "list", "placement": "bottom", "calcs": ["lastNotNull"]});
         panel.options = json!({"legend": legend, "tooltip": {"mode": "multi", "sort": "desc"}});
         panel
     }
@@ -109,7 +109,7 @@ impl Panel {
     /// A table of instant values.
     pub(crate) fn table(title: &'static str, width: u32) -> Self {
         let mut panel = Self::new(Kind::Table, title, width);
-        panel.custom = json!({"align": "left", "cellOptions": {"type": "auto"}, "filterable": false});
+        panel.custom = json!({"align": "left", "cellOptions": {"type": "auto"}, "filterable": false, "minWidth": 60});
         panel.options = json!({"showHeader": true, "cellHeight": "sm"});
         panel
     }
@@ -267,6 +267,14 @@ impl Panel {
         self
     }
 
+    /// How wide these columns are, in pixels; others share what is left.
+    pub(crate) fn widths(mut self, widths: &[(&str, u32)]) -> Self {
+        for (column, width) in widths {
+            self = self.field(column, vec![json!({"id": "custom.width", "value": width})]);
+        }
+        self
+    }
+
     /// Words for values.
     pub(crate) fn mapped(mut self, mappings: Value) -> Self {
         self.defaults["mappings"] = mappings;
@@ -291,6 +299,9 @@ impl Panel {
         let values = ["Value #A", "Value #B", "Value #C", "Value #D", "Value #E", "Value"];
         let unnamed = values.into_iter().filter(|value| !names.contains_key(*value)).map(of_rules);
         let excluded: serde_json::Map<_, _> = left_out.chain(unnamed).collect();
+        // A cell without a value is no reason to tell why there is nothing at all.
+        let nothing = json!([{"id": "noValue", "value": "–"}]);
+        self.overrides.push(json!({"matcher": {"id": "byRegexp", "options": "/.*/"}, "properties": nothing}));
         self.transformations = vec![
             json!({"id": "merge", "options": {}}),
             json!({"id": "organize", "options": {

@@ -1,9 +1,11 @@
 //! What replicas share: the store, the news, and what is done without them.
 
+use forbear::event::catalogue::Metric;
+use serde_json::json;
+
 use crate::board::{Board, Row};
 use crate::panel::Panel;
 use crate::shared::{NO_CALLS, NO_STORE, risen};
-use serde_json::json;
 
 pub(crate) fn board() -> Board {
     Board {
@@ -67,6 +69,7 @@ fn store() -> Vec<Panel> {
             .unit("short")
             .empty("The store was relied on all the time, or there is none: nothing to do.")
             .stacked()
+            .words_of(Metric::StoreDegraded, "reason")
             .query(&risen("reason", "forbear_store_degraded_total{<process>}", "5m"), "{{reason}}"),
         Panel::lines("Gates that pace alone", 6)
             .says("Gates that should share and do not, by pool. It follows the store: longer than that means that the news did not come back.")
@@ -83,8 +86,8 @@ fn store() -> Vec<Panel> {
             .unit("opm")
             .empty(NO_STORE)
             .stacked()
-            .query("60 * sum by (outcome) (rate(forbear_store_op_seconds_count{<process>}[$__rate_interval]))", "{{outcome}}")
-            .field("ok", vec![json!({"id": "color", "value": {"mode": "fixed", "fixedColor": "green"}})]),
+            .words_of(Metric::StoreOp, "outcome")
+            .query("60 * sum by (outcome) (rate(forbear_store_op_seconds_count{<process>}[$__rate_interval]))", "{{outcome}}"),
         Panel::lines("News", 8)
             .says("How old news of other replicas is when it comes: what half and 95 % stayed under. At once is right; near 15 s it came with the next look instead of the subscription, and a storm has begun by then.")
             .unit("s")
@@ -105,6 +108,7 @@ fn replicas() -> Vec<Panel> {
         Panel::lines("Throttled by replica", 8)
             .says("The share of each replica's attempts that a limit refused. All alike: the pool. One alone: its own key, its own settings, or no news reaches it.")
             .unit("percentunit")
+            .up_to(1.0)
             .empty("No attempt was throttled in the time shown: nothing to do.")
             .query(r#"sum by (job, instance) (rate(forbear_attempts_total{<raw>, outcome="throttled"}[$__rate_interval])) / (sum by (job, instance) (rate(forbear_attempts_total{<raw>}[$__rate_interval])) > 0)"#, "{{instance}}"),
         Panel::lines("What the store had lost", 8)

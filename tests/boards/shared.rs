@@ -61,6 +61,7 @@ pub(crate) fn shut_until(width: u32) -> Panel {
             "",
         )
         .columns(&[("provider", "Provider"), ("pool", "Pool"), ("Value", "Until"), ("limit_class", "Because")])
+        .widths(&[("Provider", 100), ("Pool", 90), ("Until", 70)])
         .field("Until", vec![json!({"id": "unit", "value": "time:HH:mm"})])
         .field(
             "Because",
@@ -73,12 +74,7 @@ pub(crate) fn shut_until(width: u32) -> Panel {
 
 /// Which pools there are and how their gates work.
 pub(crate) fn pools() -> Panel {
-    let modes = [
-        ("off", "off: nobody is held back"),
-        ("local", "local: each process for itself"),
-        ("news", "news: throttles are told to all"),
-        ("paced", "paced: one pace for all"),
-    ];
+    let modes = [("off", "off"), ("local", "each process"), ("news", "news"), ("paced", "one pace")];
     let modes = modes.map(|(mode, text)| (mode.to_owned(), text.to_owned(), None));
     Panel::table("Pools", 8)
         .says(

@@ -59,7 +59,7 @@ const HEALTHY: Pool = Pool {
 const QUOTA_TOO_SMALL: Pool = Pool {
     cause: "quota_too_small",
     scenario: r#""provider": {"requests_per_minute": 60, "quota_headers": true}, "gate": "local",
-        "callers": {"arrivals": {"diurnal": {"per_minute": 75, "low": 0.4, "high": 1.6, "period_s": 14400}},
+        "callers": {"arrivals": {"diurnal": {"per_minute": 75, "low": 0.4, "high": 1.5, "period_s": 23000}},
         "deadline_s": 60, "replicas": 3}"#,
     ..HEALTHY
 };

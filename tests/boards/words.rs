@@ -60,6 +60,12 @@ pub(crate) const COLOURS: &[(&str, &str)] = &[
     ("refused", "dark-yellow"),
     ("queue_full", "semi-dark-yellow"),
     ("draining", "#6e6e6e"),
+    // The shared store.
+    ("slow", "light-orange"),
+    ("down", "red"),
+    ("rejected", "dark-red"),
+    ("silent", "#8e8e8e"),
+    ("absent", "#8e8e8e"),
     // Neither good nor bad.
     ("none", "#8e8e8e"),
     ("unclear", "#8e8e8e"),

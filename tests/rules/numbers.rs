@@ -56,10 +56,10 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
     case("hardly-tried", locked(0.45, 19.1, 0.0, 0.0), "minute");
     // Whoever says that it is a matter of seconds is believed where most calls fail, and not where most succeed else.
     let told = |failing: f64, told: f64, wait: f64| locked_of(failed(failing), 0.45, 20.5, told, wait);
-    case("told-soon", told(515.0, 0.21, 29.0), "fails minute missed");
-    case("told-late", told(515.0, 0.21, 31.0), "locked fails minute missed");
-    case("told-seldom", told(515.0, 0.19, 29.0), "locked fails minute missed");
-    case("told-soon-and-served", told(485.0, 0.21, 29.0), "locked fails minute missed");
+    case("told-soon", told(515.0, 0.21, 29.0), "fails missed");
+    case("told-late", told(515.0, 0.21, 31.0), "locked fails missed");
+    case("told-seldom", told(515.0, 0.19, 29.0), "locked fails missed");
+    case("told-soon-and-served", told(485.0, 0.21, 29.0), "locked fails missed");
     let hasty = |an_hour: f64| {
         let pool = fine().rising("forbear_calls_total", "policy=\"hasty\"", an_hour);
         pool.rising("forbear_call_deadline_seconds_sum", "policy=\"hasty\"", an_hour * 5.0)
@@ -88,10 +88,9 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
         fine().rising(ATTEMPTS, SERVED, served).rising(ATTEMPTS, THROTTLED, 1_000.0)
     };
     let as_many = 1_000.0 * 15.0 / 16.0;
-    for (line, below, above) in [
-        (0.85, "minute missed", "learned minute missed"),
-        (2.0, "learned minute missed", "learned twice minute missed"),
-    ] {
+    for (line, below, above) in
+        [(0.85, "minute missed", "learned minute missed"), (2.0, "learned minute", "learned twice minute")]
+    {
         case(&format!("learned-below-{line}"), learned(as_many / (line * 0.97)), below);
         case(&format!("learned-above-{line}"), learned(as_many / (line * 1.03)), above);
     }
