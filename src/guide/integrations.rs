@@ -188,7 +188,8 @@
 //! It is one call under one deadline. On the first pool it counts as `ok_by_fallback`, which is a success; on the second as a
 //! call like any other. So a first pool that is out of service shows as a share of `ok_by_fallback`, not as failures, and its
 //! own limit still shows in its attempts and shuts. [`FallbackCall`](crate::FallbackCall) says when the next pool is asked.
-//! Check that the second has room for what the first sends it: a fallback that is too small throttles in its turn.
+//! A credit is mostly a whole account's: after that only another account or provider can help, and a pool below the same name
+//! refuses at once. Check that the second has room for what the first sends it: a fallback that is too small throttles in its turn.
 //!
 //! # Blocking callers
 //!
