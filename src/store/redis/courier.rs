@@ -176,7 +176,9 @@ async fn order_again(hub: &Hub, tag: &str, order: &Order) -> Result<(), Unanswer
 }
 
 async fn report(hub: &Hub, link: &PoolLink, slip: &Slip) -> Result<(), Unanswered> {
-    report_of(hub, &link.tag, &link.name, slip).await
+    report_of(hub, &link.tag, &link.name, slip).await?;
+    link.was_told(hub.clock.now());
+    Ok(())
 }
 
 async fn report_of(hub: &Hub, tag: &str, name: &str, slip: &Slip) -> Result<(), Unanswered> {
@@ -237,14 +239,14 @@ async fn reconcile(hub: &Arc<Hub>) -> Result<(), Unanswered> {
         let Some(server_ms) = Stored::server_ms(time) else { continue };
         hub.state().server_clock.note(server_ms, asked_at, now);
         for (link, fields) in links.iter().zip(answers) {
-            take_in(hub, link, fields, server_ms, now);
+            take_in(hub, link, fields, server_ms, asked_at, now);
         }
     }
     Ok(())
 }
 
 /// Compares a pool's entry with what its gate holds.
-fn take_in(hub: &Hub, link: &PoolLink, fields: &[Option<String>], server_ms: u64, now: Moment) {
+fn take_in(hub: &Hub, link: &PoolLink, fields: &[Option<String>], server_ms: u64, asked_at: Moment, now: Moment) {
     let stored = Stored::parse(fields, server_ms);
     if let Some(stored) = &stored {
         link.hear(&stored.news, stored.by == hub.replica, now);
@@ -258,7 +260,7 @@ fn take_in(hub: &Hub, link: &PoolLink, fields: &[Option<String>], server_ms: u64
         hub.work.notify_one();
     }
     let ends = stored.and_then(|stored| stored.ends(now));
-    if let Some(slip) = link.lost_by_store(ends, now) {
+    if let Some(slip) = link.lost_by_store(ends, asked_at, now) {
         hub.state().outbox.put(&link.tag, slip, now);
         hub.work.notify_one();
         hub.tell(now, &Event::ShutReasserted);

@@ -1,4 +1,5 @@
-//! The gate that replicas share, over a real Redis: cost, news, and half a minute without it. Takes three minutes.
+//! The gate that replicas share, over a real Redis: cost, news, and half a minute without it. Takes two and a half
+//! minutes.
 //!
 //! ```text
 //! cargo run --release -p forbear-bench --features fleet --bin fleet
