@@ -108,7 +108,12 @@ impl Server {
         command
             .arg(format!("-storageDataPath={}", folder.join("victoria").display()))
             .arg(format!("-httpListenAddr={addr}"))
-            .args(["-opentelemetry.usePrometheusNaming", "-search.latencyOffset=1s", "-loggerLevel=INFO"]);
+            .args([
+                "-opentelemetry.usePrometheusNaming",
+                "-search.latencyOffset=1s",
+                "-loggerLevel=INFO",
+                "-retentionPeriod=100y",
+            ]);
         Self::start(command, addr, "started server at")
     }
 
