@@ -9,10 +9,10 @@ local groups(file) = std.parseYaml(file).groups;
 {
   grafanaDashboardFolder:: 'forbear',
   grafanaDashboards+:: {
-    'diagnosis.json': std.parseJson(importstr 'diagnosis.json'),
-    'gate.json': std.parseJson(importstr 'gate.json'),
-    'overview.json': std.parseJson(importstr 'overview.json'),
-    'replicas.json': std.parseJson(importstr 'replicas.json'),
+    'forbear-overview.json': import 'overview.json',
+    'forbear-diagnosis.json': import 'diagnosis.json',
+    'forbear-gate.json': import 'gate.json',
+    'forbear-replicas.json': import 'replicas.json',
   },
   prometheusRules+:: {
     groups+: groups(importstr 'rules/evidence.yml') + groups(importstr 'rules/verdict.yml'),

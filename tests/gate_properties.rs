@@ -7,7 +7,7 @@ use forbear::core::gate::{Admission, Gate, Look, Pass};
 use forbear::core::merge::{End, Shut, merge};
 use forbear::core::moment::Moment;
 use forbear::core::pace::Pace;
-use forbear::core::signal::{Part, StatedDelay};
+use forbear::core::signal::{Dimension, Part, StatedDelay};
 use forbear::{LimitClass, Signal};
 use proptest::prelude::*;
 
@@ -25,6 +25,10 @@ enum Step {
     Throttled(usize, LimitClass, Option<Duration>),
     Succeeded(usize),
     Lost(usize),
+    /// A limit is told: how much, in what window, shared by how many.
+    Limit(Dimension, u64, Duration, u32),
+    /// So many requests in a row are cut after this time.
+    Cut(u16, Duration),
 }
 
 /// The slots of so long are made up for, where a process or its machine is late.
@@ -53,6 +57,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         5 => (any::<usize>(), class, proptest::option::weighted(0.7, durations())).prop_map(|(n, c, d)| Step::Throttled(n, c, d)),
         3 => any::<usize>().prop_map(Step::Succeeded),
         1 => any::<usize>().prop_map(Step::Lost),
+        1 => (proptest::sample::select(Dimension::ALL), any::<u64>(), durations(), any::<u32>())
+            .prop_map(|(dimension, amount, window, replicas)| Step::Limit(dimension, amount, window, replicas)),
+        1 => (0u16..1_000, durations()).prop_map(|(times, after)| Step::Cut(times, after)),
     ];
     prop::collection::vec(step, 1..80)
 }
@@ -141,6 +148,12 @@ proptest! {
                     }
                     _ => panic!("an admission this test does not know"),
                 },
+                Step::Limit(dimension, amount, window, replicas) => gate.know_limit(dimension, amount, window, replicas),
+                Step::Cut(times, after) => {
+                    (0..times).for_each(|_| gate.was_cut(after));
+                    let deadline = now.after(S * 15);
+                    prop_assert!(gate.latest_start(now, deadline) >= now.after(S * 7), "half of the time is always enough");
+                }
                 Step::Throttled(which, class, stated) if !under_way.is_empty() => {
                     let pass = under_way.swap_remove(which % under_way.len());
                     let before = gate.look(now, &mut dice);

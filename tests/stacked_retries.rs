@@ -406,3 +406,59 @@ mod over_http {
         assert_eq!(world.count(Metric::WireRequests, &[]), 1);
     }
 }
+
+/// Operations that hide their provider's headers.
+mod hidden {
+    use super::*;
+
+    async fn shown(world: &World, policy: &Policy, show: for<'r> fn(&'r Result<(), Answer>) -> Observation<'r>) {
+        let busy = scene::throttle(1);
+        let call = world.pool.call(policy).classify(show).run(|attempt| {
+            let busy = busy.clone();
+            async move { if attempt.number() == 1 { Err(busy) } else { Ok(()) } }
+        });
+        call.await.expect("the second attempt succeeds");
+    }
+
+    fn status_only(asked: &Result<(), Answer>) -> Observation<'_> {
+        asked.as_ref().map_or_else(|answer| Observation::status(answer.status().as_u16()), |()| Observation::ok())
+    }
+
+    fn with_headers<'r>(asked: &'r Result<(), Answer>) -> Observation<'r> {
+        asked.as_ref().map_or_else(
+            |answer| Observation::status(answer.status().as_u16()).headers(answer.headers()),
+            |()| Observation::ok(),
+        )
+    }
+
+    fn with_the_wait_in_the_body(asked: &Result<(), Answer>) -> Observation<'_> {
+        let body = br#"{"detail":"throttled","retry_after":2}"#;
+        asked.as_ref().map_or_else(|_| Observation::status(429).body(body), |()| Observation::ok())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_throttle_without_headers_counts_each_time_unless_its_wait_is_known_all_the_same() {
+        let world = World::new(Gate::off());
+        let policy = built(chat());
+        shown(&world, &policy, with_headers).await;
+        shown(&world, &policy, with_the_wait_in_the_body).await;
+        assert_eq!(world.count(Metric::HiddenHeaders, &[]), 0);
+        shown(&world, &policy, status_only).await;
+        shown(&world, &policy, status_only).await;
+        assert_eq!(world.count(Metric::HiddenHeaders, &[]), 2);
+    }
+
+    #[cfg(feature = "telemetry")]
+    #[tokio::test(start_paused = true)]
+    async fn a_call_site_is_warned_once_and_told_the_way_out() {
+        let (traced, _guard) = crate::traced::Traced::here();
+        let world = World::new(Gate::off());
+        for policy in [built(chat()), built(chat()), built(chat().named("nightly"))] {
+            shown(&world, &policy, status_only).await;
+        }
+        let log = traced.log();
+        let warned: Vec<_> = log.lines().filter(|line| line.contains("headers are invisible here")).collect();
+        assert_eq!(warned.len(), 2, "one for each call site: {log}");
+        assert!(warned[0].contains("WARN") && warned[0].contains("guide::integrations"), "{warned:?}");
+    }
+}

@@ -92,7 +92,7 @@ impl Release {
         // What was refused before may have been counted: then the limit began to come back after it.
         let since = self.dry.max(self.emptied_before).until(self.emptied);
         // It had nearly the next one: so many and a half, on the average.
-        let on_average = since * 2 / (2 * served + 1);
+        let on_average = since.saturating_mul(2) / served.saturating_mul(2).saturating_add(1);
         // A small bucket was full for a part of that, and went by how far apart slots were.
         let interval = self.step.map_or(on_average, |step| (on_average * 2 + step.min(on_average)) / 3);
         Some(Lesson::Even { interval })

@@ -243,7 +243,7 @@ impl Pace {
                     self.next_slot.after(gap.max(SHORTEST_STEP))
                 } else {
                     // Within its own cell of an even grid: gaps are random, drift is none.
-                    self.mark.after(step * self.taken + dice.within(step))
+                    self.mark.after(step.saturating_mul(self.taken).saturating_add(dice.within(step)))
                 }
             }
         };

@@ -10,6 +10,8 @@ const GAIN: u32 = 8;
 const GAIN_OF_SPREAD: u32 = 4;
 /// In less than this not even a throttle is heard of: throttles answer fast.
 const HEARS_NOTHING: Duration = Duration::from_millis(1_500);
+/// No attempt is taken to last longer than this.
+const LONGEST: Duration = Duration::from_secs(3_600);
 /// Fewer attempts than this say nothing.
 const ENOUGH: u32 = 8;
 
@@ -42,7 +44,7 @@ impl Patience {
     /// Hears that an attempt was cut after this time: it would have taken longer, nobody knows how much. Without it only
     /// the short ones would be heard of, and calls would be let in with ever less time.
     pub(super) fn was_cut(&mut self, after: Duration) {
-        self.took(after.max(self.usual) * 2);
+        self.took(after.max(self.usual).saturating_mul(2).min(LONGEST));
     }
 
     /// How long most attempts take, if enough were seen.
@@ -95,6 +97,13 @@ mod tests {
         let mut patience = after(&[2; 30]);
         (0..10).for_each(|_| patience.was_cut(S * 2));
         assert!(patience.least(S * 60) > S * 4);
+    }
+
+    #[test]
+    fn a_provider_that_never_answers_does_not_make_it_grow_without_end() {
+        let mut patience = Patience::new();
+        (0..10_000).for_each(|_| patience.was_cut(S * 15));
+        assert!(patience.usual().is_some_and(|usual| usual <= LONGEST * 2), "{patience:?}");
     }
 
     #[test]

@@ -193,6 +193,8 @@ rows! {
         "forbear_unreadable_signals_total", "forbear.unreadable_signals", "{signal}", &[PART],
     )
     .starting_at_zero(),
+    /// Throttles shown without headers by an operation or SDK that hides them, so that no stated wait could be read.
+    HiddenHeaders: Row::counter("forbear_hidden_headers_total", "forbear.hidden_headers", "{signal}", &[]),
     /// 1 while the shared store is relied on, 0 while it is not.
     StoreUp: Row::gauge("forbear_store_up", "forbear.store.up", "", &[]).of_process(),
     /// How long the shared store took to answer.

@@ -59,6 +59,7 @@ impl fmt::Display for Event<'_> {
             Self::GateReopened { state } => write!(f, "gate_reopened state={state}"),
             Self::GateOperated { action, reason } => write!(f, "gate_operated action={action} reason={reason:?}"),
             Self::SignalUnreadable { part } => write!(f, "signal_unreadable part={part}"),
+            Self::HeadersHidden => f.write_str("headers_hidden"),
             Self::RetriesStacked { detector } => write!(f, "retries_stacked detector={detector}"),
             Self::RequestSent => f.write_str("request_sent"),
             Self::CallInfeasible => f.write_str("call_infeasible"),

@@ -209,6 +209,9 @@ pub enum Event<'a> {
         /// The part that could not be read.
         part: Part,
     },
+    /// A throttle was shown without the answer's headers, and states no wait anywhere else: what the provider said of it was
+    /// lost on the way here.
+    HeadersHidden,
     /// A second retry layer was noticed: once for a call, however often in it. What each detector sees is told in
     /// [`guide::stacked_retries`](crate::guide::stacked_retries).
     RetriesStacked {

@@ -162,6 +162,7 @@ impl Kept {
             Event::GateReopened { state } => Event::GateReopened { state },
             Event::GateOperated { action, reason } => Event::GateOperated { action, reason: self.name(reason) },
             Event::SignalUnreadable { part } => Event::SignalUnreadable { part },
+            Event::HeadersHidden => Event::HeadersHidden,
             Event::RetriesStacked { detector } => Event::RetriesStacked { detector },
             Event::RequestSent => Event::RequestSent,
             Event::CallInfeasible => Event::CallInfeasible,

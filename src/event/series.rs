@@ -12,7 +12,7 @@
 //! | `GateShut` | gate shuts |
 //! | `TokensUsed` | used tokens |
 //! | `StoreAsked`, `NewsCame` | store answers, age of news; clamped news |
-//! | `SignalUnreadable`, `RetriesStacked`, `RequestSent`, `CallInfeasible`, `LabelOverflowed`, `StoreDegraded`, `ShutReasserted` | one counter each |
+//! | `SignalUnreadable`, `HeadersHidden`, `RetriesStacked`, `RequestSent`, `CallInfeasible`, `LabelOverflowed`, `StoreDegraded`, `ShutReasserted` | one counter each |
 //! | `QuotaRead`, `GateReopened`, `GateOperated`, `StoreRecovered` | nothing: the engine's gauges tell the state when they are asked |
 //!
 //! A series is a dense number, so that a sink finds what belongs to it by index: no map, no hash, no text.
@@ -219,6 +219,7 @@ pub(crate) fn move_all(event: &Event<'_>, policies: &Policies, moved: &mut impl 
             moved.rise(SeriesId::at(Metric::GateShuts, [class as usize, YesNo::from(told) as usize]), 1);
         }
         Event::SignalUnreadable { part } => moved.rise(SeriesId::at(Metric::UnreadableSignals, [part as usize]), 1),
+        Event::HeadersHidden => moved.rise(SeriesId::at(Metric::HiddenHeaders, []), 1),
         Event::RetriesStacked { detector } => moved.rise(SeriesId::at(Metric::StackedRetries, [detector as usize]), 1),
         Event::RequestSent => moved.rise(SeriesId::at(Metric::WireRequests, []), 1),
         Event::CallInfeasible => moved.rise(SeriesId::at(Metric::InfeasibleCalls, []), 1),

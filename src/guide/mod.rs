@@ -12,14 +12,17 @@
 //! - [`storm`]: what many callers against a small quota cost, with and without it.
 //! - [`adding_a_provider`]: a table for one that is not there yet, and how to judge what its page leaves open.
 //! - [`mistakes`]: what not to do, why, and what instead.
+//! - [`integrations`]: tower, reqwest, SDKs, streams, fallback, blocking callers.
 //! - [`stacked_retries`]: one retry layer, how a second one is noticed, where to turn it off.
 //! - [`spans`]: what one call looks like in a trace and in the log.
 //! - [`telemetry`]: metrics that are scraped, metrics and traces that are pushed, and how to set either up.
 //! - [`events_and_metrics`]: what is told, and under which names.
 //! - [`verdict`]: quota, backoff or pacing: how to read what is wrong with a pool, and how good that is.
 //! - [`dashboards`]: boards for Grafana, and how to read their first row.
+//! - [`importing`]: boards, rules and alerts in the stack you have, and whether they get what they need.
 //! - [`runbooks`]: what to do about each alert.
 //! - [`testing_clients`]: a provider that throttles, in your own tests.
+//! - [`peers`]: what other crates do, as facts, and when one of them fits better.
 //! - [`promises`]: what you may rely on, and how a change is announced.
 //!
 //! Examples are compiled and, where nothing outside is needed, run. Tables are held against the code by tests.
@@ -31,8 +34,11 @@ pub mod decisions;
 pub mod events_and_metrics;
 pub mod gate;
 pub mod how_it_works;
+pub mod importing;
+pub mod integrations;
 pub mod mistakes;
 pub mod moving_providers;
+pub mod peers;
 pub mod promises;
 pub mod providers;
 pub mod reading_answers;

@@ -88,6 +88,8 @@
 //! | Mimir | `otel_metric_suffixes_enabled: true`: without it the suffixes are missing |
 //! | the collector's own Prometheus exporter | `resource_to_telemetry_conversion`, and `honor_labels: true` in the scrape, else `job` becomes `exported_job`; it forgets a series after 5 minutes without news |
 //!
+//! `forbear doctor --prometheus URL` looks whether it is so; [`importing`](crate::guide::importing) has whole recipes.
+//!
 //! Counters must stay cumulative: `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta` is for receivers that want it.
 //! No query should match `le` exactly: some servers spell `1`, others `1.0`.
 //!

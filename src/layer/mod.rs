@@ -11,7 +11,7 @@
 //!
 //! Each makes one call at a pool of each request: it asks the gate, estimates tokens from the body, retries under a policy,
 //! and counts the request as in flight until the answer's body was read. Throttles that come inside a stream are told to the
-//! pool. The guide shows them with the SDKs people use.
+//! pool. [`guide::integrations`](crate::guide::integrations) shows them with the SDKs people use.
 //!
 //! Beside them stands `gate_routes` (feature `axum`), an operator's levers over HTTP.
 //!

@@ -33,6 +33,9 @@ use crate::run::spans::{CallSpans, Whose};
 /// and time is left. A failure that is no limit (a 404, a broken connection, a server that fails) ends the call: another pool
 /// would be no cure, or the policy has said when to stop.
 ///
+/// A limit of a whole account shuts every pool below it: after a spent credit only a pool of another account, or another
+/// provider, can help.
+///
 /// It is one call under one policy: its deadline counts from the arrival at the first pool, and the same estimate holds
 /// everywhere. Each pool asked has a whole policy's attempts. On a pool whose place another took the call counts as
 /// `ok_by_fallback`, which is a success; on the pool that answered it counts as any call does. Where no pool could serve it, each
@@ -47,7 +50,7 @@ use crate::run::spans::{CallSpans, Whose};
 /// # let forbear = Forbear::builder().sink(totals.clone()).build()?;
 /// # let policy = Policy::interactive(Duration::from_secs(15)).build()?;
 /// let large = forbear.pool(provider::openai(), ["ours", "large"]).build()?;
-/// let small = forbear.pool(provider::openai(), ["ours", "small"]).build()?;
+/// let small = forbear.pool(provider::openai(), ["our-second-account", "small"]).build()?;
 /// # let spent = r#"{"error":{"code":"insufficient_quota","type":"insufficient_quota","message":"You exceeded your current quota."}}"#;
 /// # let ask = |model: &'static str| async move {
 /// #     let (status, body) = if model == "large" { (429, spent) } else { (200, "{}") };
@@ -57,7 +60,7 @@ use crate::run::spans::{CallSpans, Whose};
 /// let answer = large.call(&policy).fallback(&small).run(|attempt| ask(models[attempt.choice()])).await?;
 /// assert_eq!(answer.status(), 200);
 /// let ended = |pool, outcome| totals.count(Metric::CallDuration, pool, &[("outcome", outcome)]);
-/// assert_eq!((ended("ours/large", "ok_by_fallback"), ended("ours/small", "ok")), (1, 1));
+/// assert_eq!((ended("ours/large", "ok_by_fallback"), ended("our-second-account/small", "ok")), (1, 1));
 /// # Ok(()) }
 /// ```
 #[must_use = "nothing happens before `run`"]

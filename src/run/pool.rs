@@ -16,6 +16,8 @@ use crate::core::quota_board::QuotaBoard;
 use crate::core::rule::Table;
 use crate::core::setting::{InvalidSetting, within};
 use crate::core::shadow::ShadowPacer;
+#[cfg(any(feature = "tower", feature = "reqwest-middleware"))]
+use crate::core::signal::Dimension;
 use crate::core::signal::{QuotaWindow, Quotas, Scope, Signal};
 use crate::event::names::clean;
 use crate::event::{Event, PoolLabels, StackedBy};
@@ -63,6 +65,13 @@ impl Pool {
     #[cfg(any(feature = "tower", feature = "reqwest-middleware"))]
     pub(crate) fn table(&self) -> Table {
         *self.shared.table
+    }
+
+    /// Whether anybody needs to know of tokens: a sink, or a gate that knows of a limit that counts them.
+    #[cfg(any(feature = "tower", feature = "reqwest-middleware"))]
+    pub(crate) fn wants_tokens(&self) -> bool {
+        let counts = || self.shared.board().limits().any(|(dimension, ..)| dimension != Dimension::Requests);
+        self.shared.is_heard || self.shared.is_gated() && counts()
     }
 
     /// Whether a call would pass without waiting, as far as a look tells.
@@ -234,7 +243,7 @@ pub(super) struct Shared {
     pub(super) about: About,
     /// Counts calls that no pacing could serve, where that was asked for.
     shadow: Option<Box<Mutex<ShadowPacer>>>,
-    /// The call sites that were warned of a second retry layer.
+    /// The call sites that were warned.
     sites: Sites,
 }
 
@@ -337,6 +346,13 @@ impl Shared {
     pub(super) fn tell_stacked(&self, policy: &Policy, detector: StackedBy) {
         self.tell(self.clock.now(), || Event::RetriesStacked { detector });
         self.sites.warn(self.node.labels(), policy.name(), detector);
+    }
+
+    /// Tells that a throttle was shown without headers, and warns the call site once.
+    #[cold]
+    pub(super) fn tell_headers_hidden(&self, policy: &Policy) {
+        self.tell(self.clock.now(), || Event::HeadersHidden);
+        self.sites.warn_of_hidden_headers(self.node.labels(), policy.name());
     }
 
     /// Takes a retry from the budget, if there is one to take or no budget at all.

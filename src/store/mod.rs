@@ -102,7 +102,7 @@ pub(crate) trait Link: Send + Sync {
     /// Whether all replicas share one pace.
     fn is_paced(&self) -> bool;
 
-    /// Whether the store is relied on.
+    /// Whether the store is relied on, by all replicas.
     fn is_up(&self) -> bool;
 
     /// Asks for slots without waiting; the gate is told of the answer.

@@ -3,10 +3,13 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+#[cfg(feature = "otlp")]
+use forbear::{Forbear, Policy, otlp::Config};
 
 use crate::examined;
 use crate::healthy::{ALL_RULES, WELL, at, prometheus, rule_files, scraped};
@@ -65,17 +68,21 @@ fn a_scrape_of_a_collector_that_does_not_honour_labels_is_found_and_mended_by_wh
     }
 }
 
-#[test]
-fn names_that_nobody_translates_are_found() {
+#[cfg(feature = "otlp")]
+#[tokio::test]
+async fn names_that_nobody_translates_are_found() {
     let folder = empty_folder(env!("CARGO_TARGET_TMPDIR"), "doctor-dotted");
-    let server = Server::victoria_metrics(&folder);
-    let text = "forbear.attempts{job=\"search\",instance=\"a\"} 1\nforbear.call.duration_count{job=\"search\",instance=\"a\"} 1\n";
-    let mut stream = TcpStream::connect(server.addr()).expect("it listens");
-    write!(stream, "POST /api/v1/import/prometheus HTTP/1.0\r\nContent-Length: {}\r\n\r\n{text}", text.len())
-        .expect("it reads");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("it answers");
-    assert!(answer.contains(" 204 "), "{answer}");
+    let server = Server::victoria_metrics_told(&folder, &[]);
+    let endpoint = format!("http://{}/opentelemetry", server.addr());
+    let otlp = Config::new("search").endpoint(endpoint).own_subscriber();
+    let otlp = forbear::otlp::install(otlp).expect("nothing else is installed");
+    let forbear = Forbear::builder().sink(otlp.instruments()).build().expect("in range");
+    let pool = forbear.pool(forbear::provider::generic(), ["search"]).build().expect("in range");
+    let policy = Policy::interactive(Duration::from_secs(5)).build().expect("in range");
+    let call = pool.call(&policy).classify(|_: &Result<(), ()>| forbear::Observation::status(200));
+    call.run(|_| async { Ok(()) }).await.expect("it succeeds");
+    // What is left is pushed, traces to nobody.
+    let _ = otlp.shutdown().await;
     let found = until(|| Some(examined(server.addr(), &[])).filter(|(_, found)| found[0] != "error no_metrics"));
     assert_eq!(found, (1, vec!["error dotted_names".to_owned(), "error rules_not_loaded".to_owned()]));
     drop(server);

@@ -1,8 +1,10 @@
 //! `forbear export` as whoever types it meets it, and what comes of its files in the tools that read them.
 #![cfg(all(feature = "cli", feature = "simulate"))]
 
+mod boards;
 mod defaults;
 mod evaluated;
+mod recipes;
 mod refusals;
 #[path = "../support/server.rs"]
 mod server;

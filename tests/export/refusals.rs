@@ -12,6 +12,7 @@ fn what_cannot_be_written_is_refused_by_its_option_and_nothing_is_written() {
         (&["--group-by", "provider,pool,a b"], "--group-by is \"provider,pool,a b\"; allowed: "),
         (&["--selector", "job=api"], "--selector is \"job=api\"; allowed: matchers, as in job="),
         (&["--selector", "a=\"b\"} or up{a=\"b\""], "--selector is "),
+        (&["--selector", "a=~\"b(\""], "--selector has \"b(\"; allowed: regular expressions (unclosed group)"),
         (&["--scrape-interval", "2m"], "--scrape-interval is 120s; allowed: 5s to 60s, whole seconds"),
         (&["--scrape-interval", "7.5s"], "--scrape-interval is 7.5s; allowed: 5s to 60s, whole seconds"),
         (&["--slo", "93"], "--slo is 0.93; allowed: 0.94 to 0.9999"),

@@ -228,7 +228,7 @@ pub(crate) fn file() -> String {
     tests.text() + TEXTS + &page_texts()
 }
 
-/// A pool that fails under each verdict, and what its page says.
+/// A pool that fails under each verdict, and what its page says; a pool of this name elsewhere has another.
 fn page_texts() -> String {
     let page = |verdict: Option<(&str, &str)>| {
         let says = verdict.map_or("There is no verdict yet.".to_owned(), |(verdict, change)| {
@@ -248,6 +248,8 @@ fn page_texts() -> String {
         values: '0.25x60'
       - series: 'pool:forbear_calls_failed:increase1h{{provider=\"openai\",pool=\"a\"}}'
         values: '250x60'
+      - series: 'pool:forbear_verdict:1h{{cluster=\"another\",provider=\"openai\",pool=\"a\",cause=\"healthy\",certainty=\"firm\"}}'
+        values: '1x60'
 {series}    alert_rule_test:
       - alertname: ForbearCallsFailing
         eval_time: 30m

@@ -103,17 +103,18 @@ impl Server {
     /// A VictoriaMetrics that keeps its data in `folder`, takes OTLP over HTTP, and shows what it took at once: by default
     /// it holds the last half minute back.
     pub fn victoria_metrics(folder: &Path) -> Self {
+        Self::victoria_metrics_told(folder, &["-opentelemetry.usePrometheusNaming"])
+    }
+
+    /// The same, told this and no more about names.
+    pub fn victoria_metrics_told(folder: &Path, more: &[&str]) -> Self {
         let addr = free_addr();
         let mut command = tool("victoria-metrics");
         command
             .arg(format!("-storageDataPath={}", folder.join("victoria").display()))
             .arg(format!("-httpListenAddr={addr}"))
-            .args([
-                "-opentelemetry.usePrometheusNaming",
-                "-search.latencyOffset=1s",
-                "-loggerLevel=INFO",
-                "-retentionPeriod=100y",
-            ]);
+            .args(["-search.latencyOffset=1s", "-loggerLevel=INFO", "-retentionPeriod=100y"])
+            .args(more);
         Self::start(command, addr, "started server at")
     }
 
@@ -122,9 +123,19 @@ impl Server {
         Self::redis_at(free_addr(), more)
     }
 
+    /// An empty Redis whose clock is off by so many seconds.
+    pub fn redis_with_clock(shift: i64) -> Self {
+        let (addr, mut command) = (free_addr(), tool("shifted-clock"));
+        command.arg(shift.to_string()).arg(tool("redis-server").get_program());
+        Self::redis_by(command, addr, &[])
+    }
+
     /// The same at this address: as one that was killed comes back.
     pub fn redis_at(addr: SocketAddr, more: &[&str]) -> Self {
-        let mut command = tool("redis-server");
+        Self::redis_by(tool("redis-server"), addr, more)
+    }
+
+    fn redis_by(mut command: Command, addr: SocketAddr, more: &[&str]) -> Self {
         command
             .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--daemonize", "no", "--port"])
             .arg(addr.port().to_string())

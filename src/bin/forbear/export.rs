@@ -4,6 +4,7 @@ mod boards;
 mod embedded;
 mod files;
 mod kubernetes;
+mod patterns;
 mod promql;
 mod routes;
 mod variant;

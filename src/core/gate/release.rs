@@ -10,6 +10,10 @@ use crate::core::pace::Pace;
 use crate::core::signal::{Dimension, LimitClass, Quotas, Signal};
 use crate::core::supply::is_request_rate;
 
+/// No window that calls are paced by is longer, whatever was told: a day's limit is not paced.
+const LONGEST_WINDOW: Duration = Duration::from_secs(26 * 3_600);
+/// Nor do more processes draw on one limit.
+const MOST_REPLICAS: u32 = 100_000;
 /// What a limit served since it was used up longer ago than this before the pool reopened says nothing of it.
 const OLDEST_LESSON: Duration = Duration::from_secs(150);
 
@@ -17,6 +21,7 @@ impl Gate {
     /// Tells one of the pool's limits on requests or tokens in less than a day: `amount` per `window`, shared by `replicas`
     /// processes that do not know of each other. A pool that was shut is let back in as fast as this allows.
     pub fn know_limit(&mut self, dimension: Dimension, amount: u64, window: Duration, replicas: u32) {
+        let (window, replicas) = (window.min(LONGEST_WINDOW), replicas.clamp(1, MOST_REPLICAS));
         match dimension {
             Dimension::Requests => self.supply.know(amount, window, replicas),
             _ => self.tokens.know(dimension, amount, window, replicas),

@@ -100,7 +100,8 @@ fn causes() -> Vec<(Cause, String)> {
         (Cause::ProviderErrors, format!("pool:forbear_errors:ratio1h > {MOST_ERRORS}")),
         (Cause::Overloaded, refuses_without_use()),
         (Cause::Unclear, format!("({minute} <= {MOSTLY}) and ({overload} <= {MOSTLY})")),
-        (Cause::Unpaced, format!("pool:forbear_firsts_throttled:ratio1h > {UNPACED_ABOVE} or {GATED}")),
+        // Right after the rules were loaded a gate is there before anything is counted.
+        (Cause::Unpaced, format!("pool:forbear_firsts_throttled:ratio1h > {UNPACED_ABOVE} or {GATED} and $calls")),
         (
             Cause::BackoffTooFast,
             format!(

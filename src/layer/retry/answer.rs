@@ -5,6 +5,7 @@ use std::future::Future;
 use bytes::Bytes;
 use http::{Extensions, HeaderMap};
 
+use crate::core::observation::BODY_EXCERPT_BYTES;
 use crate::layer::retry::answer_body::AnswerBody;
 use crate::run::InFlight;
 #[cfg(feature = "reqwest")]
@@ -25,6 +26,10 @@ pub trait Answer: sealed::Sealed + Sized {
     #[doc(hidden)]
     fn head(given: &Self::Given) -> (u16, &HeaderMap);
 
+    /// Whether its body is short and of a known length: then it was there when its head was sent.
+    #[doc(hidden)]
+    fn comes_with_its_head(given: &Self::Given) -> bool;
+
     /// Reads the beginning of the body, and puts it back.
     #[doc(hidden)]
     fn peek(given: Self::Given) -> impl Future<Output = (Self::Given, Option<Bytes>)> + Send;
@@ -36,6 +41,11 @@ pub trait Answer: sealed::Sealed + Sized {
     /// What goes with it.
     #[doc(hidden)]
     fn extensions(given: &mut Self::Given) -> &mut Extensions;
+}
+
+/// Whether a body of this length goes out in one piece: up to 64 KiB. What is longer, or of no known length, may be a stream.
+fn is_short(bytes: Option<u64>) -> bool {
+    bytes.is_some_and(|bytes| bytes <= BODY_EXCERPT_BYTES as u64)
 }
 
 mod sealed {
@@ -57,6 +67,10 @@ impl<B: http_body::Body<Data: Send, Error: Into<super::gave_up::BoxError> + Send
 
     fn head(given: &Self::Given) -> (u16, &HeaderMap) {
         (given.status().as_u16(), given.headers())
+    }
+
+    fn comes_with_its_head(given: &Self::Given) -> bool {
+        is_short(http_body::Body::size_hint(given.body()).exact())
     }
 
     async fn peek(mut given: Self::Given) -> (Self::Given, Option<Bytes>) {
@@ -88,6 +102,10 @@ impl Answer for reqwest::Response {
 
     fn head(given: &Self) -> (u16, &HeaderMap) {
         (given.status().as_u16(), given.headers())
+    }
+
+    fn comes_with_its_head(given: &Self) -> bool {
+        is_short(given.content_length())
     }
 
     fn peek(given: Self) -> impl Future<Output = (Self, Option<Bytes>)> + Send {

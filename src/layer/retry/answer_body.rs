@@ -1,7 +1,8 @@
 //! An answer's body on its way to whoever reads it.
 //!
 //! The call has ended when its answer's head is there; the request has not. Until the body's end it counts as in flight, an
-//! error event in its stream is told to the pool, and the tokens it says were used are settled.
+//! error event in its stream is told to the pool, and the tokens it says were used are settled. Left alone are answers of a
+//! known length up to 64 KiB, where nobody asks for tokens: those are sent with their heads.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -22,7 +23,8 @@ const MOST_BYTES: usize = 1024 * 1024;
 pin_project! {
     /// The body of an answer that came through [`Retry`](crate::layer::Retry): frames and trailers as the service gave them.
     ///
-    /// The request counts as in flight until the end was read or this is dropped.
+    /// The request counts as in flight until the end was read or this is dropped. A body of known length up to 64 KiB was sent
+    /// with its head and may count as ended with it.
     pub struct AnswerBody<B: Body> {
         #[pin]
         body: Peek<B>,

@@ -137,10 +137,12 @@ where
     Fut: Future<Output = Result<A, Failed>>,
 {
     let chosen = kept.chosen();
-    let pool = chosen.pool.as_ref().unwrap_or(&settings.pool);
-    let policy = chosen.policy.as_ref().unwrap_or(&settings.policy);
-    let mut estimate = chosen.estimate;
-    if estimate.is_none() {
+    let chosen = chosen.as_deref();
+    let pool = chosen.and_then(|chosen| chosen.pool.as_ref()).unwrap_or(&settings.pool);
+    let policy = chosen.and_then(|chosen| chosen.policy.as_ref()).unwrap_or(&settings.policy);
+    let mut estimate = chosen.and_then(|chosen| chosen.estimate);
+    let wants_tokens = pool.wants_tokens();
+    if wants_tokens && estimate.is_none() {
         kept.show_body(&mut |body| estimate = (!body.is_empty()).then(|| pool.estimate(body)));
     }
     let kept = Mutex::new(kept);
@@ -155,8 +157,10 @@ where
             // Asked for only where one may be made: what cannot be repeated ends its call.
             let Some(sent) = sent else { return Arrived { answer: Err(Failed::sent_before()), in_flight: None } };
             let answer = sent.await.map(A::given);
-            let streams = answer.as_ref().is_ok_and(|given| A::head(given).0 < 400);
-            Arrived { answer, in_flight: streams.then(|| attempt.permit()) }
+            let goes_on = answer
+                .as_ref()
+                .is_ok_and(|given| A::head(given).0 < 400 && (wants_tokens || !A::comes_with_its_head(given)));
+            Arrived { answer, in_flight: goes_on.then(|| attempt.permit()) }
         }
     });
     let ended = ended.await;

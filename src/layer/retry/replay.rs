@@ -43,8 +43,8 @@ pub trait Kept {
 
     /// What was put into it for this layer: it goes through another pool than the layer's, under another policy, or with
     /// another estimate.
-    fn chosen(&self) -> Chosen {
-        Chosen::default()
+    fn chosen(&self) -> Option<Box<Chosen>> {
+        None
     }
 }
 
@@ -62,12 +62,12 @@ pub struct Chosen {
 
 impl Chosen {
     /// What stands in the extensions of a request.
-    pub(super) fn of(extensions: &http::Extensions) -> Self {
+    pub(super) fn of(extensions: &http::Extensions) -> Option<Box<Self>> {
         if extensions.is_empty() {
-            return Self::default();
+            return None;
         }
         let (pool, policy) = (extensions.get().cloned(), extensions.get().cloned());
-        Self { pool, policy, estimate: extensions.get().copied() }
+        Some(Box::new(Self { pool, policy, estimate: extensions.get().copied() }))
     }
 }
 
@@ -145,7 +145,7 @@ impl<B: Body<Error: Into<BoxError>>> Kept for KeptRequest<B> {
         }
     }
 
-    fn chosen(&self) -> Chosen {
+    fn chosen(&self) -> Option<Box<Chosen>> {
         Chosen::of(&self.head.extensions)
     }
 }
@@ -156,7 +156,8 @@ impl Replay for reqwest::Request {
     type Kept = KeptByReqwest;
 
     fn keep(self, _: usize) -> KeptByReqwest {
-        let can_repeat = self.try_clone().is_some();
+        // What `try_clone` asks of a body.
+        let can_repeat = self.body().is_none_or(|body| body.as_bytes().is_some());
         KeptByReqwest { request: Some(self), can_repeat }
     }
 }

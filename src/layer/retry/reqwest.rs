@@ -82,7 +82,7 @@ impl Middleware for ReqwestRetry {
 /// A kept request, and what was put into its extensions for this layer.
 struct Chain {
     kept: KeptByReqwest,
-    chosen: Chosen,
+    chosen: Option<Box<Chosen>>,
 }
 
 impl Kept for Chain {
@@ -100,7 +100,7 @@ impl Kept for Chain {
         self.kept.show_body(to);
     }
 
-    fn chosen(&self) -> Chosen {
+    fn chosen(&self) -> Option<Box<Chosen>> {
         self.chosen.clone()
     }
 }

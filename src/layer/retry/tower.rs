@@ -128,8 +128,8 @@ where
         Box::pin(async move {
             let mut clients = Clients::new(ready, &settings.pool);
             let send = |request| {
-                let client = clients.next();
-                async move { client.send(request).await.map_err(|error| Failed::of(error.into())) }
+                let sending = clients.send(request);
+                async move { sending.carried_out().await.map_err(|error| Failed::of(error.into())) }
             };
             carry_out::<S::Response, _, _, _>(&settings, kept, send).await.map_err(Into::into)
         })
@@ -138,41 +138,47 @@ where
 
 /// The service inside, for one attempt after another.
 struct Clients<S> {
-    /// The one that was made ready, until the first attempt.
-    ready: Option<S>,
-    /// What further ones are cloned from.
-    spare: S,
+    service: S,
+    /// Whether it was made ready and has not been called since.
+    is_ready: bool,
 }
 
 impl<S: Clone> Clients<S> {
     /// Where a call at `pool` has to wait for its first attempt, the place it was given is for somebody else meanwhile.
     fn new(ready: S, pool: &Pool) -> Self {
-        let spare = ready.clone();
-        Self { ready: Some(ready).filter(|_| pool.is_flowing()), spare }
+        let is_ready = pool.is_flowing();
+        Self { service: if is_ready { ready } else { ready.clone() }, is_ready }
     }
 
-    fn next(&mut self) -> Client<S> {
-        match self.ready.take() {
-            Some(service) => Client { service, is_ready: true },
-            None => Client { service: self.spare.clone(), is_ready: false },
-        }
-    }
-}
-
-/// The service inside, for one attempt.
-struct Client<S> {
-    service: S,
-    is_ready: bool,
-}
-
-impl<S> Client<S> {
-    async fn send<R>(mut self, request: R) -> Result<S::Response, S::Error>
+    /// Sends at once where it is ready; else as soon as a clone is.
+    fn send<R>(&mut self, request: R) -> Sending<S, R>
     where
         S: Service<R>,
     {
-        if !self.is_ready {
-            poll_fn(|cx| self.service.poll_ready(cx)).await?;
+        if std::mem::take(&mut self.is_ready) {
+            Sending::AtOnce(self.service.call(request))
+        } else {
+            Sending::WhenReady(Box::new((self.service.clone(), request)))
         }
-        self.service.call(request).await
+    }
+}
+
+/// A request on its way to the service inside.
+enum Sending<S: Service<R>, R> {
+    AtOnce(S::Future),
+    /// Boxed: it belongs to a call that waits anyway.
+    WhenReady(Box<(S, R)>),
+}
+
+impl<S: Service<R>, R> Sending<S, R> {
+    async fn carried_out(self) -> Result<S::Response, S::Error> {
+        match self {
+            Self::AtOnce(answer) => answer.await,
+            Self::WhenReady(held) => {
+                let (mut service, request) = *held;
+                poll_fn(|cx| service.poll_ready(cx)).await?;
+                service.call(request).await
+            }
+        }
     }
 }

@@ -22,10 +22,25 @@ impl<'a> Going<'a> {
     /// not be in memory.
     #[inline]
     pub(in crate::run) fn reads_failure(&mut self, observation: Observation<'_>, estimate: &Option<Estimate>) -> bool {
-        if observation.is_bare() {
+        let shows_headers = observation.headers.is_some();
+        let failed = if observation.is_bare() {
             self.note_if_failed(self.shared().table.read_bare(&observation))
         } else {
             self.reads_all(&observation, estimate)
+        };
+        if failed && !shows_headers {
+            self.headers_were_hidden();
+        }
+        failed
+    }
+
+    /// Tells that a throttle was shown without headers, if what they would have said is missed.
+    #[cold]
+    fn headers_were_hidden(&mut self) {
+        let (shared, policy, nested) = (self.shared(), self.policy, self.nested);
+        let signal = self.progress().core.failure();
+        if signal.is_throttle() && signal.stated.is_none() && !nested {
+            shared.tell_headers_hidden(policy);
         }
     }
 

@@ -158,3 +158,18 @@ pub(super) fn stacked(pool: &PoolLabels, policy: &str, detector: StackedBy) {
         "{advice}"
     );
 }
+
+/// Logs, at WARN, that a call site hides the headers of its provider's answers, with the way out.
+pub(super) fn headers_hidden(pool: &PoolLabels, policy: &str) {
+    tracing::event!(
+        name: "forbear.headers_hidden",
+        target: "forbear",
+        Level::WARN,
+        provider = pool.provider,
+        pool = &*pool.pool,
+        policy,
+        "headers are invisible here: the operation showed a throttle without them, so what the provider stated is unknown \
+         and waits are guessed. Put the retry layer below the SDK (forbear::layer), or hand the headers over by \
+         Observation::headers; forbear::guide::integrations says how for the SDKs people use"
+    );
+}

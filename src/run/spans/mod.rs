@@ -22,6 +22,7 @@
 //! | `forbear.gate.reopened` | INFO | a pool went from shut to paced, or from paced to flowing |
 //! | `forbear.quota.updated` | DEBUG | an answer states another limit than was known |
 //! | `forbear.stacked_retry` | WARN | a second retry layer was noticed, once per call site and way of noticing |
+//! | `forbear.headers_hidden` | WARN | a throttle was shown without headers, once per call site |
 //!
 //! Nothing is logged at ERROR: what a failure means is for the caller to say. Spans are at INFO; the target of both is
 //! `forbear`.

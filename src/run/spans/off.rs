@@ -101,6 +101,9 @@ pub(in crate::run) struct Sites(());
 impl Sites {
     #[inline(always)]
     pub(in crate::run) fn warn(&self, _: &PoolLabels, _: &str, _: StackedBy) {}
+
+    #[inline(always)]
+    pub(in crate::run) fn warn_of_hidden_headers(&self, _: &PoolLabels, _: &str) {}
 }
 
 #[inline(always)]

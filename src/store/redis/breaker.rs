@@ -21,6 +21,8 @@ const SLOW_ALLOWED: usize = 5;
 const SLOW_WITHIN: Duration = Duration::from_secs(10);
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
+/// All replicas find it again within this.
+const FOUND_WITHIN: Duration = Duration::from_secs(3);
 const WAIT_AFTER_REFUSAL: Duration = Duration::from_secs(30);
 
 /// Whether the store is relied on.
@@ -31,6 +33,8 @@ pub(super) struct Breaker {
     open: Option<Open>,
     /// Whether it was ever reached.
     met: bool,
+    /// When it was found again last.
+    found_at: Option<Moment>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +59,12 @@ impl Breaker {
         self.open.is_none() && self.met
     }
 
+    /// Whether it is relied on, and by all replicas: each finds it again within [`FOUND_WITHIN`]. What they share of it begins
+    /// then, so that nobody takes from the whole while others still go on with their parts.
+    pub(super) fn is_settled(&self, now: Moment) -> bool {
+        self.is_up() && self.found_at.is_none_or(|found| found.until(now) >= FOUND_WITHIN)
+    }
+
     /// Whether it may be asked now; if not, when.
     pub(super) fn may_ask(&self, now: Moment) -> Result<(), Moment> {
         match self.open {
@@ -68,6 +78,7 @@ impl Breaker {
         self.met = true;
         let open = self.open.take()?;
         self.slow = [None; SLOW_ALLOWED];
+        self.found_at = Some(now);
         Some(Transition::Recovered(open.since.until(now)))
     }
 
@@ -128,6 +139,7 @@ mod tests {
         assert!(!breaker.is_up());
         assert_eq!(breaker.answered(at(40)), Some(Transition::Recovered(Duration::from_secs(30))));
         assert_eq!(breaker.answered(at(41)), None);
+        assert!(breaker.is_up() && !breaker.is_settled(at(42)) && breaker.is_settled(at(43)));
     }
 
     #[test]

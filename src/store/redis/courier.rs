@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use redis::Pipeline;
+use tokio::sync::Notify;
 
 use crate::clock;
 use crate::core::dice::Dice;
@@ -48,45 +49,67 @@ const LISTED: usize = 500;
 /// Pools read in one trip.
 const READ_AT_ONCE: usize = 500;
 
-/// Runs until the store is dropped.
+/// Tells what there is to tell, until the store is dropped.
 pub(super) async fn run(hub: Arc<Hub>) {
+    loop {
+        if !may_ask(&hub).await {
+            continue;
+        }
+        let delivered = deliver(&hub).await;
+        let again_at = match delivered {
+            Ok(()) => hub.clock.now().after(READ_RARELY),
+            Err(Unanswered) => hub.clock.now().after(jittered(TRY_AGAIN, &mut &hub.dice)),
+        };
+        sleep_or(&hub.work, &hub, again_at, delivered.is_ok()).await;
+    }
+}
+
+/// Reads what may have been missed and says that this replica is alive, until the store is dropped. Beside the courier, so
+/// that nothing that is to be told waits for a reading.
+pub(super) async fn read(hub: Arc<Hub>) {
     let mut read_at = hub.clock.now();
     let mut alive_at = read_at;
     loop {
-        let now = hub.clock.now();
-        let may_ask = hub.state().breaker.may_ask(now);
-        if let Err(again_at) = may_ask {
-            sleep_or_work(&hub, again_at, false).await;
-            if hub.clock.now() < again_at {
-                continue;
-            }
+        if !may_ask(&hub).await {
+            continue;
         }
-        let delivered = deliver(&hub).await;
         let now = hub.clock.now();
         let asked_to = std::mem::take(&mut hub.state().reconcile);
         if asked_to || now >= read_at {
             let read = reconcile(&hub).await;
-            let often = read.is_err() || !hub.subscribed.load(Ordering::Relaxed) || any_shut(&hub, now);
-            read_at = hub.clock.now().after(spread(if often { READ_OFTEN } else { READ_RARELY }, &hub));
+            let often = !hub.subscribed.load(Ordering::Relaxed) || any_shut(&hub, now);
+            let again_in = match read {
+                // Whether it is relied on shows in what it answers to this.
+                Err(Unanswered) => jittered(TRY_AGAIN, &mut &hub.dice),
+                Ok(()) => spread(if often { READ_OFTEN } else { READ_RARELY }, &hub),
+            };
+            read_at = hub.clock.now().after(again_in);
         }
         // A new subscription may have missed who came; a new pool is to be listed.
         if (asked_to || now >= alive_at) && say_alive(&hub).await.is_ok() {
             alive_at = hub.clock.now().after(READ_RARELY);
         }
-        let mut next = read_at.min(alive_at.max(hub.clock.now().after(READ_OFTEN)));
-        if delivered.is_err() {
-            next = next.min(hub.clock.now().after(jittered(TRY_AGAIN, &mut &hub.dice)));
-        }
-        sleep_or_work(&hub, next, delivered.is_ok()).await;
+        let next = read_at.min(alive_at.max(hub.clock.now().after(READ_OFTEN)));
+        sleep_or(&hub.reading, &hub, next, true).await;
     }
 }
 
-/// Sleeps until `at`, or until there is something to do and `heeds_work`.
-async fn sleep_or_work(hub: &Hub, at: Moment, heeds_work: bool) {
+/// Whether the store may be asked; where not, only after some waiting.
+async fn may_ask(hub: &Hub) -> bool {
+    let may_ask = hub.state().breaker.may_ask(hub.clock.now());
+    if let Err(again_at) = may_ask {
+        hub.clock.sleep_until(again_at).await;
+        return hub.clock.now() >= again_at;
+    }
+    true
+}
+
+/// Sleeps until `at`, or until it is notified of something to do and `heeds_work`.
+async fn sleep_or(work: &Notify, hub: &Hub, at: Moment, heeds_work: bool) {
     let sleep = hub.clock.sleep_until(at);
     tokio::select! {
         () = sleep => {}
-        () = hub.work.notified(), if heeds_work => {}
+        () = work.notified(), if heeds_work => {}
     }
 }
 
@@ -153,7 +176,9 @@ async fn order_again(hub: &Hub, tag: &str, order: &Order) -> Result<(), Unanswer
 }
 
 async fn report(hub: &Hub, link: &PoolLink, slip: &Slip) -> Result<(), Unanswered> {
-    report_of(hub, &link.tag, &link.name, slip).await
+    report_of(hub, &link.tag, &link.name, slip).await?;
+    link.was_told(hub.clock.now());
+    Ok(())
 }
 
 async fn report_of(hub: &Hub, tag: &str, name: &str, slip: &Slip) -> Result<(), Unanswered> {
@@ -214,14 +239,14 @@ async fn reconcile(hub: &Arc<Hub>) -> Result<(), Unanswered> {
         let Some(server_ms) = Stored::server_ms(time) else { continue };
         hub.state().server_clock.note(server_ms, asked_at, now);
         for (link, fields) in links.iter().zip(answers) {
-            take_in(hub, link, fields, server_ms, now);
+            take_in(hub, link, fields, server_ms, asked_at, now);
         }
     }
     Ok(())
 }
 
 /// Compares a pool's entry with what its gate holds.
-fn take_in(hub: &Hub, link: &PoolLink, fields: &[Option<String>], server_ms: u64, now: Moment) {
+fn take_in(hub: &Hub, link: &PoolLink, fields: &[Option<String>], server_ms: u64, asked_at: Moment, now: Moment) {
     let stored = Stored::parse(fields, server_ms);
     if let Some(stored) = &stored {
         link.hear(&stored.news, stored.by == hub.replica, now);
@@ -235,7 +260,7 @@ fn take_in(hub: &Hub, link: &PoolLink, fields: &[Option<String>], server_ms: u64
         hub.work.notify_one();
     }
     let ends = stored.and_then(|stored| stored.ends(now));
-    if let Some(slip) = link.lost_by_store(ends, now) {
+    if let Some(slip) = link.lost_by_store(ends, asked_at, now) {
         hub.state().outbox.put(&link.tag, slip, now);
         hub.work.notify_one();
         hub.tell(now, &Event::ShutReasserted);

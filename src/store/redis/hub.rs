@@ -38,8 +38,10 @@ pub(super) struct Hub {
     pub(super) scripts: Scripts,
     state: Mutex<State>,
     pools: Mutex<HashMap<String, Weak<PoolLink>>>,
-    /// Wakes the courier: something is to be told, or to be read again.
+    /// Wakes the courier: something is to be told.
     pub(super) work: Notify,
+    /// Wakes who reads: something may have been missed.
+    pub(super) reading: Notify,
     /// Whether the subscription stands, so that no news is missed.
     pub(super) subscribed: AtomicBool,
     /// How many replicas were alive when last counted; 0 before.
@@ -108,6 +110,7 @@ impl Hub {
             state: Mutex::default(),
             pools: Mutex::default(),
             work: Notify::new(),
+            reading: Notify::new(),
             subscribed: AtomicBool::new(false),
             replicas: AtomicU32::new(0),
             fleet: OnceLock::new(),
@@ -149,7 +152,7 @@ impl Hub {
     /// Has everything read that may have been missed.
     pub(super) fn reconcile_soon(&self) {
         self.state().reconcile = true;
-        self.work.notify_one();
+        self.reading.notify_one();
     }
 
     /// Hears a line of the channel, or an answer. Anything that is none is ignored; so is what this replica told itself.

@@ -32,6 +32,8 @@ struct Known {
     stamp: Stamp,
     /// The shut this replica found itself: it is told again should the store lose it.
     own: Option<Shut>,
+    /// When the store took that in.
+    told_at: Option<Moment>,
     /// The order heard last, and its end.
     order: Option<(Order, Moment)>,
     activity: u32,
@@ -122,11 +124,18 @@ impl PoolLink {
         self.gate.upgrade().is_some_and(|gate| gate.shut(now).is_some())
     }
 
-    /// The shut this replica found and still holds, if the store's end (`stored`) falls short of it: the store lost it.
-    pub(super) fn lost_by_store(&self, stored: Option<Moment>, now: Moment) -> Option<Slip> {
+    /// The store took in what this replica told.
+    pub(super) fn was_told(&self, now: Moment) {
+        self.known().told_at = Some(now);
+    }
+
+    /// The shut this replica found and still holds, if the store was told, was asked after that, and yet its end (`stored`)
+    /// falls short of it: the store lost it.
+    pub(super) fn lost_by_store(&self, stored: Option<Moment>, asked_at: Moment, now: Moment) -> Option<Slip> {
         const SAME_END: Duration = Duration::from_secs(1);
         let (own, round) = {
             let known = self.known();
+            known.told_at.filter(|told_at| *told_at <= asked_at)?;
             (known.own?, known.round)
         };
         self.gate.upgrade()?.shut(now).filter(|held| *held == own)?;
@@ -138,7 +147,7 @@ impl PoolLink {
 impl Link for PoolLink {
     fn report(&self, report: Report) {
         let mut known = self.known();
-        known.own = Some(report.shut);
+        (known.own, known.told_at) = (Some(report.shut), None);
         let admitted = if report.new_round { known.round } else { known.round.saturating_sub(1) };
         drop(known);
         let slip = Slip { shut: report.shut, seen_at: report.seen_at, admitted, again: false };
@@ -160,7 +169,7 @@ impl Link for PoolLink {
     }
 
     fn is_up(&self) -> bool {
-        self.hub.state().breaker.is_up()
+        self.hub.state().breaker.is_settled(self.hub.clock.now())
     }
 
     fn want(&self, want: Want) {

@@ -25,7 +25,10 @@ const TRY_AGAIN: Duration = Duration::from_secs(1);
 pub(super) async fn run(hub: Arc<Hub>) {
     loop {
         listen(&hub).await;
-        hub.subscribed.store(false, Ordering::Relaxed);
+        if hub.subscribed.swap(false, Ordering::Relaxed) {
+            // From now on news is read, and the next reading is near.
+            hub.reconcile_soon();
+        }
         let now = hub.clock.now();
         let again_at = now.after(jittered(TRY_AGAIN, &mut &hub.dice));
         let asked_again_at = hub.state().breaker.may_ask(now).err();

@@ -1,7 +1,7 @@
 //! A store on Redis or Valkey.
 //!
-//! Two connections and two tasks a process, whatever the number of pools: the [courier] carries reports and reads
-//! what may have been missed, the [listener] hears news. Neither is ever waited for by a call.
+//! Two connections and three tasks a process, whatever the number of pools: the [courier] carries reports, beside it what may
+//! have been missed is read, the [listener] hears news. Neither is ever waited for by a call.
 
 mod ask;
 mod breaker;
@@ -43,7 +43,7 @@ use crate::store::{Fleet, Hears, Link, PoolId, Store};
 /// A store on Redis. Dropping it ends its tasks.
 pub(crate) struct RedisStore {
     hub: Arc<Hub>,
-    tasks: [AbortHandle; 2],
+    tasks: [AbortHandle; 3],
 }
 
 impl RedisStore {
@@ -68,8 +68,11 @@ impl RedisStore {
         let replica = options.replica.clone().unwrap_or_else(|| format!("{:016x}", (&mut &dice).roll()));
         let keys = Keys::new(&options.namespace);
         let hub = Arc::new(Hub::new(client, keys, replica, options.is_paced(), clock, dice, listener));
-        let tasks =
-            [supervise(&runtime, Arc::clone(&hub), courier::run), supervise(&runtime, Arc::clone(&hub), listener::run)];
+        let tasks = [
+            supervise(&runtime, Arc::clone(&hub), courier::run),
+            supervise(&runtime, Arc::clone(&hub), courier::read),
+            supervise(&runtime, Arc::clone(&hub), listener::run),
+        ];
         Ok(Self { hub, tasks })
     }
 

@@ -4,9 +4,11 @@
 //! |---|---|
 //! | `cargo run --release -p forbear-bench --bin overhead` | one call that succeeds at once, and the size of its future |
 //! | `cargo run --release -p forbear-bench --bin overhead_paused` | three failures, then success, in paused time |
+//! | `cargo run --release -p forbear-bench --features layers --bin layers` | one call that succeeds at once over HTTP, through the layers of tower and reqwest-middleware |
 //! | `cargo run --release -p forbear-bench --bin confusion` | the verdict beside what really mends each of some thousand scenarios |
 //! | `cargo run --release -p forbear-bench --bin onset -- FILE` | from a pool's first trouble to the page and the right cause |
 //! | `cargo run --release -p forbear-bench --bin parity` | the rules in a Prometheus beside the verdicts of the process |
+//! | `cargo run --release -p forbear-bench --features fleet --bin fleet` | the gate replicas share: cost, news, half a minute without the store |
 //! | `cargo run --release -p forbear-bench --bin growth` | reading answers, against their size |
 //! | `cargo run --release -p forbear-bench --bin numbers` | suggested numbers and the check's predictions, against simulation |
 //! | `cargo run --release -p forbear-bench --features telemetry --bin telemetry` | one call that succeeds at once, told to meters and instruments |
@@ -25,12 +27,19 @@
 pub mod bench;
 pub mod confusion;
 pub mod fit;
+#[cfg(feature = "fleet")]
+pub mod fleet;
 pub mod gate;
+#[cfg(feature = "layers")]
+pub mod layers;
 pub mod look_ups;
 pub mod operation;
 pub mod ours;
 pub mod parity;
 pub mod peers;
+#[cfg(feature = "fleet")]
+#[path = "../../support/proxy.rs"]
+mod proxy;
 pub mod report;
 #[path = "../../support/server.rs"]
 mod server;

@@ -37,6 +37,15 @@ impl Ours {
         Self::at(Forbear::builder().gate(Gate::local()).build()?)
     }
 
+    /// The same with a gate shared over this store; to be built inside a runtime.
+    ///
+    /// # Errors
+    /// A setting out of its range.
+    #[cfg(feature = "fleet")]
+    pub fn shared(options: forbear::RedisOptions) -> Result<Self, InvalidSetting> {
+        Self::at(Forbear::builder().gate(Gate::redis(options)).build()?)
+    }
+
     /// A deadline and a flowing gate, for calls that all fail three times: a retry budget would rightly stop them.
     ///
     /// # Errors

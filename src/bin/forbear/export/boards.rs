@@ -6,6 +6,8 @@ use super::embedded::RUNBOOK_BASE;
 use super::promql::Change;
 use super::variant::{KEPT_LABELS, Variant};
 
+/// Labels by which every board can choose anyway.
+const EVERYWHERE: [&str; 2] = ["job", "instance"];
 /// How often metrics are scraped unless told.
 const USUAL_SCRAPE_SECONDS: u64 = 15;
 
@@ -24,11 +26,24 @@ pub(super) fn rewritten(kept: &str, variant: &Variant<'_>) -> Result<String, Str
         return Ok(kept.to_owned());
     }
     let mut board: Value = serde_json::from_str(kept).map_err(|error| error.to_string())?;
+    if labels != KEPT_LABELS[..2] {
+        choose_by(&mut board, &labels);
+        name_columns(&mut board, &labels);
+    }
     walk(&mut board, &change, (scrape != USUAL_SCRAPE_SECONDS).then(|| format!("{scrape}s")).as_deref());
     if let Some(uid) = &options.datasource {
         choose_source(&mut board, uid);
     }
     let mut text = serde_json::to_string_pretty(&board).map_err(|error| error.to_string())? + "\n";
+    if labels != KEPT_LABELS[..2] {
+        let link = |label: &&str| format!("${{{label}:queryparam}}");
+        let chosen = |labels: &[&str]| labels.iter().map(link).collect::<Vec<_>>().join("&");
+        let ours: Vec<_> = labels.iter().copied().filter(|label| !EVERYWHERE.contains(label)).collect();
+        text = text.replace(
+            &format!("{}&", chosen(&KEPT_LABELS[..2])),
+            &ours.iter().map(|label| link(label) + "&").collect::<String>(),
+        );
+    }
     if let Some(base) = &options.runbook_base {
         text = text.replace(RUNBOOK_BASE, base);
     }
@@ -57,6 +72,37 @@ fn walk(value: &mut Value, change: &Change<'_>, step: Option<&str>) {
     }
 }
 
+/// Puts a variable for each of `labels` where those for the kept ones are.
+fn choose_by(board: &mut Value, labels: &[&str]) {
+    let Some(variables) = board.pointer_mut("/templating/list").and_then(Value::as_array_mut) else { return };
+    let Some(place) = variables.iter().position(|variable| variable["name"] == KEPT_LABELS[0]) else { return };
+    let pattern = variables[place].to_string();
+    variables.retain(|variable| !KEPT_LABELS[..2].iter().any(|kept| variable["name"] == **kept));
+    let of = |label: &&str| {
+        let mut variable: Value = serde_json::from_str(&pattern.replace(KEPT_LABELS[0], label)).unwrap_or_default();
+        variable["label"] = (**label).into();
+        variable
+    };
+    let added: Vec<_> = labels.iter().filter(|label| !EVERYWHERE.contains(label)).map(of).collect();
+    variables.splice(place..place, added);
+}
+
+/// Where tables name their columns after labels, names those of `labels` in place of the kept ones.
+fn name_columns(value: &mut Value, labels: &[&str]) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(|value| name_columns(value, labels)),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(|value| name_columns(value, labels));
+            let [first, second] = [KEPT_LABELS[0], KEPT_LABELS[1]].map(|kept| fields.remove(kept));
+            for label in labels.iter().filter(|_| first.is_some() || second.is_some()) {
+                let name = first.as_ref().filter(|name| !name.is_string()).cloned();
+                fields.insert((*label).to_owned(), name.unwrap_or_else(|| (*label).into()));
+            }
+        }
+        _ => {}
+    }
+}
+
 /// The data source that a board begins with.
 fn choose_source(board: &mut Value, uid: &str) {
     let variables = board.pointer_mut("/templating/list").and_then(Value::as_array_mut);
@@ -73,7 +119,10 @@ mod tests {
 
     const BOARD: &str = r#"{"templating": {"list": [
         {"type": "datasource", "name": "datasource", "query": "prometheus"},
-        {"type": "query", "query": {"query": "label_values(forbear_build_info, job)", "refId": "A"}}]},
+        {"type": "query", "query": {"query": "label_values(forbear_build_info, job)", "refId": "A"}},
+        {"type": "query", "name": "cluster", "label": "Cluster", "definition": "label_values(forbear_build_info, cluster)"},
+        {"type": "query", "name": "namespace", "definition": "label_values(forbear_build_info, namespace)"}]},
+    "links": [{"url": "/d/x?${job:queryparam}&${cluster:queryparam}&${namespace:queryparam}&a=b"}],
     "panels": [{"description": "See https://docs.rs/forbear/latest/forbear/guide/runbooks/index.html#forbearunpaced.",
         "targets": [{"refId": "A", "expr": "sum by (cluster, namespace, pool) (rate(forbear_calls_total[$__rate_interval]))"}]}]}
 "#;
@@ -102,6 +151,12 @@ mod tests {
         assert_eq!(variables[0]["query"], "prometheus");
         assert_eq!(variables[1]["query"]["query"], "label_values(forbear_build_info{env=\"prod\"}, job)");
         assert_eq!(variables[1]["query"]["interval"], Value::Null);
+        assert_eq!(
+            (&variables[2]["name"], &variables[2]["label"], &variables[3]),
+            (&"env".into(), &"env".into(), &Value::Null)
+        );
+        assert_eq!(variables[2]["definition"], "label_values(forbear_build_info{env=\"prod\"}, env)");
+        assert_eq!(board["links"][0]["url"], "/d/x?${job:queryparam}&${env:queryparam}&a=b");
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub(super) fn all(variant: &Variant<'_>) -> Result<Vec<File>, String> {
     for (name, source) in embedded::BOARDS {
         let text = boards::rewritten(source, variant).map_err(|error| format!("{name}: {error}"))?;
         files.push(match format {
-            Format::Prometheus | Format::Mimir => File::new(*name, text),
+            Format::Prometheus | Format::Mimir => File::new(name, text),
             Format::Prometheusrule | Format::Configmap => {
                 let stem = name.trim_end_matches(".json");
                 let sidecar = ("grafana_dashboard".to_owned(), "1".to_owned());
@@ -60,8 +60,15 @@ pub(super) fn all(variant: &Variant<'_>) -> Result<Vec<File>, String> {
     }
     if format == Format::Prometheus {
         files.push(File::new("mixin.libsonnet", embedded::MIXIN));
+        files.extend(embedded::PROVISIONING.map(|(path, text)| File::new(path, provisioned(text, variant))));
     }
     files.push(File::new("alertmanager.yml", routes::rewritten(embedded::ALERTMANAGER, variant)));
     files.push(File::new("runbooks.md", embedded::RUNBOOKS));
     Ok(files)
+}
+
+/// Provisioning with the scrape interval of a variant: the boards' rates rest on it.
+fn provisioned(kept: &str, variant: &Variant<'_>) -> String {
+    let seconds = variant.options.scrape_interval.as_secs();
+    kept.replace("timeInterval: 15s", &format!("timeInterval: {seconds}s"))
 }

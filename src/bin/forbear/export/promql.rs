@@ -5,9 +5,12 @@
 pub(super) struct Change<'c> {
     /// Matchers that every metric gets; series of the rules have them already.
     pub(super) matchers: &'c str,
-    /// What stands for [`cluster` and `namespace`](super::variant::KEPT_LABELS) in lists of labels.
+    /// What stands for [`cluster` and `namespace`](super::variant::KEPT_LABELS) in lists of labels, and as variables.
     pub(super) labels: &'c [&'c str],
 }
+
+/// How boards choose by the labels that are replaced: one variable each.
+const CHOSEN: &str = r#"cluster=~"$cluster", namespace=~"$namespace""#;
 
 /// The operators behind which a list of labels may stand.
 const LISTS: [&str; 6] = ["by", "without", "on", "ignoring", "group_left", "group_right"];
@@ -17,8 +20,9 @@ const KEPT: [&str; 2] = ["cluster", "namespace"];
 impl Change<'_> {
     /// The query, changed.
     pub(super) fn apply(&self, query: &str) -> String {
+        let query = self.chosen(query);
         let mut text = String::with_capacity(query.len());
-        let mut rest = query;
+        let mut rest = query.as_str();
         while let Some(first) = rest.chars().next() {
             let length = match first {
                 '"' | '\'' | '`' => string(rest),
@@ -37,6 +41,18 @@ impl Change<'_> {
             }
         }
         text
+    }
+
+    /// The query with other variables to choose by.
+    fn chosen(&self, query: &str) -> String {
+        if self.labels == KEPT {
+            return query.to_owned();
+        }
+        let matchers = self.labels.iter().map(|label| format!("{label}=~\"${label}\"")).collect::<Vec<_>>().join(", ");
+        if matchers.is_empty() {
+            return query.replace(&format!("{CHOSEN}, "), "").replace(&format!(", {CHOSEN}"), "").replace(CHOSEN, "");
+        }
+        query.replace(CHOSEN, &matchers)
     }
 
     /// Puts the matchers behind a metric.
@@ -58,8 +74,11 @@ impl Change<'_> {
         if !KEPT.iter().all(|kept| labels.contains(kept)) {
             return rest;
         }
-        let others = labels.iter().filter(|label| !KEPT.contains(label) && !self.labels.contains(label));
-        let labels: Vec<_> = self.labels.iter().chain(others).copied().collect();
+        let others: Vec<_> = labels.iter().filter(|label| !KEPT.contains(label)).collect();
+        let added = self.labels.iter().filter(|label| !others.contains(label));
+        let place = labels.iter().position(|label| KEPT.contains(label)).unwrap_or(0);
+        let (before, after) = others.split_at(place.min(others.len()));
+        let labels: Vec<_> = before.iter().copied().chain(added).chain(after.iter().copied()).copied().collect();
         text.extend([" (", &labels.join(", "), ")"]);
         behind
     }
@@ -120,13 +139,25 @@ mod tests {
     }
 
     #[test]
+    fn what_is_chosen_by_is_what_pools_are_told_apart_by() {
+        let query = r#"a{cluster=~"$cluster", namespace=~"$namespace", pool=~"$pool"} + b{job=~"$job", cluster=~"$cluster", namespace=~"$namespace"}"#;
+        for (labels, changed) in [
+            (&["cluster", "namespace"][..], query),
+            (&["env"], r#"a{env=~"$env", pool=~"$pool"} + b{job=~"$job", env=~"$env"}"#),
+            (&[], r#"a{pool=~"$pool"} + b{job=~"$job"}"#),
+        ] {
+            assert_eq!(Change { matchers: "", labels }.apply(query), changed);
+        }
+    }
+
+    #[test]
     fn lists_that_tell_pools_apart_get_the_labels() {
         let change = Change { matchers: "", labels: &["env"] };
         for (query, changed) in [
             ("sum by (cluster, namespace, provider, pool) (x)", "sum by (env, provider, pool) (x)"),
             ("a * on(cluster,namespace,pool) group_left (cause) b", "a * on (env, pool) group_left (cause) b"),
             ("sum by (pool) (x)", "sum by (pool) (x)"),
-            ("sum(x) by (le, cluster, namespace)", "sum(x) by (env, le)"),
+            ("sum(x) by (le, cluster, namespace)", "sum(x) by (le, env)"),
             ("x{by=\"(cluster, namespace)\"}", "x{by=\"(cluster, namespace)\"}"),
         ] {
             assert_eq!(change.apply(query), changed);

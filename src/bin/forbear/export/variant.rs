@@ -2,7 +2,7 @@
 
 use forbear::diagnose::RuleBook;
 
-use super::{Export, Format};
+use super::{Export, Format, patterns};
 use crate::known::by_option;
 
 /// The labels pools are told apart by in the files as they are kept.
@@ -25,6 +25,7 @@ impl<'o> Variant<'o> {
             .and_then(|book| book.scraped_every(options.scrape_interval))
             .and_then(|book| book.objective(slo))
             .map_err(|refused| by_option(&refused))?;
+        patterns::check(&options.selector)?;
         for (key, value) in &options.labels {
             if by.contains(&key.as_str()) {
                 return Err(format!("--labels is {key:?}; allowed: labels that --group-by does not have"));
