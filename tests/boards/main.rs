@@ -7,6 +7,7 @@ mod rule_file;
 #[path = "../support/server.rs"]
 mod server;
 
+mod asked;
 mod board;
 mod by_hand;
 mod diagnosis;

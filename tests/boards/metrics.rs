@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use forbear::event::catalogue::Metric;
 use serde_json::Value;
 
+use crate::asked::queries;
 use crate::kept::{dashboards, read};
 use crate::promql::{metric_of, selectors};
-use crate::queries::queries;
 use crate::rule_file;
 
 /// Metrics that no board shows, each with the reason.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use crate::kept::dashboards;
 use crate::rule_file::{Rule, layers, read};
 use crate::server::{Labels, Server};
 use crate::states::take_in;
@@ -13,15 +12,35 @@ use crate::states::take_in;
 /// anew for every time: less than a Prometheus looks back.
 const ASKED_ANEW_EVERY: usize = 240;
 
+/// A series with its samples, each a second since 1970 and a value.
 type Series = (Labels, Vec<(f64, f64)>);
+/// By the names of the rules.
+pub(crate) type Recorded = BTreeMap<String, Vec<Series>>;
 
-/// Records every rule and alert of `dashboards/rules` between two seconds since 1970 into the data of a Prometheus in `folder`.
-pub(crate) fn record(folder: &Path, from: u64, to: u64) {
-    let [evidence, verdict, alerts] =
-        ["evidence.yml", "verdict.yml", "alerts.yml"].map(|name| dashboards().join("rules").join(name));
+/// Records every rule and alert of the files in `rules` between two seconds since 1970 into the data of a Prometheus in
+/// `folder`.
+pub(crate) fn record(folder: &Path, rules: &Path, from: u64, to: u64) {
+    record_by(
+        rules,
+        from,
+        to,
+        || Box::new(Server::prometheus(folder, "[]")),
+        |recorded| take_in(&open_metrics(recorded), folder),
+    );
+}
+
+/// Records them by asking the server that `serve` gives, and handing what it answers to `take_in`, layer by layer.
+pub(crate) fn record_by<S: std::ops::Deref<Target = Server>>(
+    rules: &Path,
+    from: u64,
+    to: u64,
+    serve: impl Fn() -> S,
+    take_in: impl Fn(&Recorded),
+) {
+    let [evidence, verdict, alerts] = ["evidence.yml", "verdict.yml", "alerts.yml"].map(|name| rules.join(name));
     for layer in layers(read(&[&evidence, &verdict])) {
-        let prometheus = Server::prometheus(folder, "[]");
-        let mut recorded: BTreeMap<String, Vec<Series>> = BTreeMap::new();
+        let prometheus = serve();
+        let mut recorded = Recorded::new();
         for rule in &layer {
             let found = evaluated(&prometheus, rule, from, to).into_iter().map(|(mut labels, samples)| {
                 labels.extend(rule.labels.iter().cloned());
@@ -30,13 +49,13 @@ pub(crate) fn record(folder: &Path, from: u64, to: u64) {
             recorded.entry(rule.name.clone()).or_default().extend(found);
         }
         drop(prometheus);
-        take_in(&open_metrics(&recorded), folder);
+        take_in(&recorded);
     }
-    let prometheus = Server::prometheus(folder, "[]");
+    let prometheus = serve();
     let fire = |rule: &Rule| fired(rule, evaluated(&prometheus, rule, from, to));
     let fired = read(&[&alerts]).iter().flat_map(fire).collect();
     drop(prometheus);
-    take_in(&open_metrics(&BTreeMap::from([("ALERTS".to_owned(), fired)])), folder);
+    take_in(&BTreeMap::from([("ALERTS".to_owned(), fired)]));
 }
 
 /// What a rule's expression gives over time.
@@ -83,7 +102,7 @@ fn fired(rule: &Rule, found: Vec<Series>) -> Vec<Series> {
     alerts.into_iter().collect()
 }
 
-fn open_metrics(series: &BTreeMap<String, Vec<Series>>) -> String {
+fn open_metrics(series: &Recorded) -> String {
     let mut text = String::new();
     for (name, series) in series {
         writeln!(text, "# TYPE {name} gauge").expect("a string takes everything");

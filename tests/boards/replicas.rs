@@ -33,7 +33,7 @@ fn top() -> Vec<Panel> {
             .says("Gates that should share and do not, over all replicas. Above 0: throttles that one replica hears of are no news to the others.")
             .unit("short")
             .decimals(0)
-            .empty("No gate: these pools hold nobody back (PoolBuilder::gate).")
+            .empty(NO_STORE)
             .steps("green", &[(0.5, "orange")])
             .now("sum(forbear_gate_degraded{<raw>})", "alone"),
         Panel::stat("Replicas known", 6)
@@ -74,7 +74,7 @@ fn store() -> Vec<Panel> {
         Panel::lines("Gates that pace alone", 6)
             .says("Gates that should share and do not, by pool. It follows the store: longer than that means that the news did not come back.")
             .unit("short")
-            .empty("No gate: these pools hold nobody back (PoolBuilder::gate).")
+            .empty(NO_STORE)
             .query("sum by (<by>) (forbear_gate_degraded{<raw>})", "{{provider}} {{pool}}"),
         Panel::lines("How fast the store answers", 8)
             .says("What 95 % of the answers stayed under, by what was asked. A call waits for permit alone, and a quarter of a second at most; above 25 ms the store is too far away or too busy.")

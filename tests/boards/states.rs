@@ -135,7 +135,8 @@ pub(crate) const EVERYTHING: State = State {
         Pool {
             provider: "mistral",
             pool: "untold",
-            cause: "quota_too_small",
+            // That it is short cannot be told from how calls come, while no limit is known.
+            cause: "unpaced",
             scenario: r#""provider": {"requests_per_minute": 30, "class_readable": false}, "gate": "none",
                 "limit_configured": false,
                 "callers": {"arrivals": {"poisson": {"per_minute": 60}}, "deadline_s": 60, "replicas": 2}"#,
@@ -145,14 +146,16 @@ pub(crate) const EVERYTHING: State = State {
 };
 
 impl State {
-    /// The metrics of all pools, taken in into the data of a Prometheus in `folder`.
+    /// The metrics of all pools and of the store, each as a text of OpenMetrics.
+    pub(crate) fn scraped(&self) -> impl Iterator<Item = String> {
+        let of_store =
+            (self.store == Store::GoesDown).then(|| by_hand::store(self.pools[0].provider, self.pools[0].pool));
+        self.pools.iter().map(Pool::scraped).chain(of_store)
+    }
+
+    /// The same, taken in into the data of a Prometheus in `folder`.
     pub(crate) fn take_in(&self, folder: &Path) {
-        for pool in self.pools {
-            take_in(&pool.scraped(), folder);
-        }
-        if self.store == Store::GoesDown {
-            take_in(&by_hand::store(self.pools[0].provider, self.pools[0].pool), folder);
-        }
+        self.scraped().for_each(|text| take_in(&text, folder));
     }
 }
 

@@ -113,7 +113,7 @@ impl Server {
         command
             .arg(format!("-storageDataPath={}", folder.join("victoria").display()))
             .arg(format!("-httpListenAddr={addr}"))
-            .args(["-search.latencyOffset=1s", "-loggerLevel=INFO"])
+            .args(["-search.latencyOffset=1s", "-loggerLevel=INFO", "-retentionPeriod=100y"])
             .args(more);
         Self::start(command, addr, "started server at")
     }
