@@ -77,6 +77,20 @@
 //!
 //! A pool that is shut only because another replica said so is probed after a minute: news may be wrong.
 //!
+//! # What it costs
+//!
+//! `cargo run --release -p forbear-bench --features fleet --bin fleet`, a Redis 7.0 on the same two busy cores:
+//!
+//! | | |
+//! |---|---|
+//! | a throttled call, p99, by state of the store: none, healthy, frozen, killed, a second slow | 1.3, 3.6, 1.7, 2.0, 2.2 µs |
+//! | from one replica's throttle to another's shut gate, p99: loopback; 50 ms each way | 23 ms; 118 ms |
+//! | a call that passes, beside a gate of this process alone | 1.00 x, no allocation, no command |
+//! | eight replicas on their way back at a shared pace of 20 a second | 1.007 of it, one probe |
+//! | the same for 30 s without the store | 0.990 of it, no call failed, relied on again after 1.3 s |
+//! | the most in any second, over both changes | 26 |
+//! | 10000 pools that are shut, in the server; a replica that has 10000 in use and is idle | 3.5 MB; 0.27 % of a core |
+//!
 //! # An operator's lever
 //!
 //! One command holds a pool in every replica, within a second, without a build and without a list of hosts:
