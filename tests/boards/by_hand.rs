@@ -100,6 +100,7 @@ fn something_of_everything(pool: &dyn Listener, process: &dyn Listener) {
     hear(Event::RetriesStacked { detector: StackedBy::Wire });
     hear(Event::SignalUnreadable { part: Part::Header });
     hear(Event::CallInfeasible);
+    hear(Event::HeadersHidden);
     hear(Event::DelayScheduled { source: DelaySource::Body, delay: second, stated: Some(9 * second), clamped: true });
     hear(Event::GateWaited { waited: second, result: GateResult::QueueFull, class: LimitClass::RequestRate });
     hear(Event::AttemptEnded {

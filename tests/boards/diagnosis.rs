@@ -109,13 +109,14 @@ fn columns() -> Vec<Panel> {
             .empty("No call had to wait in the time shown: nothing to do.")
             .spread("sum by (le) (increase(forbear_delay_seconds_bucket{<raw>}[$__rate_interval]))"),
         Panel::lines("Signals lost", 8)
-            .says("A minute: answers whose delay or class could not be read (the provider changed its spelling), stated delays that were cut to their cap (raise header_cap, or give such calls more time), calls that ended with a quarter of their deadline unused (the wait did not fit: give them more time, or another provider), and calls that no pacing could have served.")
+            .says("A minute: answers whose delay or class could not be read (the provider changed its spelling), answers whose headers the SDK hides (hand them to the attempt), stated delays that were cut to their cap (raise header_cap, or give such calls more time), calls that ended with a quarter of their deadline unused (the wait did not fit: give them more time, or another provider), and calls that no pacing could have served.")
             .unit("cpm")
             .decimals(1)
             .up_to(1.0)
             .empty(NO_CALLS)
             .query("60 * sum by (part) (rate(forbear_unreadable_signals_total{<raw>}[$__rate_interval]))", "unreadable {{part}}")
             .query("60 * sum(rate(forbear_clamped_delays_total{<raw>}[$__rate_interval]))", "delays cut")
+            .query("60 * sum(rate(forbear_hidden_headers_total{<raw>}[$__rate_interval]))", "headers hidden")
             .query(r#"60 * sum(rate(forbear_giveups_total{<raw>, early="yes"}[$__rate_interval]))"#, "given up early")
             .query("60 * sum(rate(forbear_infeasible_calls_total{<raw>}[$__rate_interval]))", "infeasible"),
         Panel::lines("Patience", 8)
