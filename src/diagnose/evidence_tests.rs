@@ -144,6 +144,20 @@ const SECONDS_STATED: crate::event::Event<'static> = crate::event::Event::DelayS
 };
 
 #[test]
+fn a_limit_that_refuses_before_it_is_used_here_may_be_used_by_others() {
+    let notes = |limit: f64| {
+        let mut play = Play::limited(limit);
+        let refused = Going { refused: (1, LimitClass::RequestRate), ..THROTTLED };
+        play.minutes(0..60, 20, |call| if call % 4 == 0 { refused } else { FINE });
+        play.verdict().notes
+    };
+    // Fifteen of each twenty were served when five were refused.
+    let note = "a limit refused while 25% of it was used here: calls come in bursts, or others use the same quota";
+    assert!(notes(60.0).iter().any(|found| found == note), "{:?}", notes(60.0));
+    assert!(!notes(20.0).iter().any(|found| found.contains("others use")), "{:?}", notes(20.0));
+}
+
+#[test]
 fn one_process_of_many_says_that_it_does_not_know_the_fleet() {
     let mut play = Play::limited(60.0);
     play.minutes(0..30, 60, |call| if call % 3 == 0 { THROTTLED } else { FINE });

@@ -5,13 +5,16 @@ use std::time::Duration;
 use crate::core::signal::Dimension;
 use crate::diagnose::cause::Cause;
 use crate::diagnose::evidence::Evidence;
-use crate::diagnose::objective::{LEAST_SUCCESS, share};
+use crate::diagnose::objective::{LEAST_SUCCESS, MOST_ATTEMPTS_PER_CALL, share};
 use crate::diagnose::recommend::{Recommendation, Rung, policy_of_most};
+use crate::diagnose::rules::MOSTLY;
 use crate::diagnose::window::Window;
 use crate::event::words::{GateMode, QuotaOrigin};
 
 /// A configured limit that is further from the stated one is wrong.
 pub(crate) const DIFFERS_BY: f64 = 0.1;
+/// Less of a limit in use when it refused, and it is not only these calls that use it up.
+const HALF_USED: f64 = 0.5;
 
 /// One sentence for whoever decides: how it went, why, what to change.
 pub(crate) fn sentence(cause: Cause, change: &str, seen: &Evidence) -> String {
@@ -228,10 +231,24 @@ pub(crate) fn notes(seen: &Evidence, window: &Window) -> Vec<String> {
             load.sustained
         ));
     }
+    if let Some(used) = refused_for_others(seen) {
+        notes.push(format!(
+            "a limit refused while {} of it was used here: calls come in bursts, or others use the same quota",
+            percent(used)
+        ));
+    }
     if window.settings.gate == Some(GateMode::Off) && seen.objective.is_missed() {
         notes.push("the gate is off".to_owned());
     }
     notes
+}
+
+/// How much of a limit that is known, and named by what it refused, was used here when it refused, if that is so little that
+/// others may use it. Where many retries are refused they may be what fills it.
+fn refused_for_others(seen: &Evidence) -> Option<f64> {
+    let few_retries = seen.gated || seen.objective.attempts_per_call <= MOST_ATTEMPTS_PER_CALL;
+    let told = few_retries && !seen.inferred() && seen.blame.minute > MOSTLY && seen.objective.is_missed();
+    seen.used_when_throttled.filter(|used| told && *used < HALF_USED)
 }
 
 const fn dimension(dimension: Dimension) -> &'static str {

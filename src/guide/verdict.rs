@@ -49,6 +49,9 @@
 //! policy name for each kind of patience. Estimates of tokens help less than one would think: what is really used corrects
 //! them, and stands in where there are none.
 //!
+//! **What no number shows.** Others who use the same quota. Where a limit refuses while less than half of it is used here, a
+//! note says that it may be they.
+//!
 //! # Where to get one
 //!
 //! In the process, with [`ForbearBuilder::diagnosable`](crate::ForbearBuilder::diagnosable) and
