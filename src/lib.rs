@@ -92,7 +92,7 @@ pub use crate::core::observation::{Observation, TransportFailure};
 pub use crate::core::policy::{OnAmbiguous, OnOverCap, Policy, PolicyBuilder};
 pub use crate::core::refusal::Refusal;
 pub use crate::core::setting::InvalidSetting;
-pub use crate::core::signal::{LimitClass, Scope, Signal, TokenKind};
+pub use crate::core::signal::{Dimension, LimitClass, Scope, Signal, TokenKind};
 pub use crate::error::Error;
 pub use crate::event::GateState;
 pub use crate::gate::{Gate, StillInFlight};

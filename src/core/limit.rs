@@ -66,8 +66,7 @@ impl Limit {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use forbear::Limit;
-    /// use forbear::core::signal::Dimension;
+    /// use forbear::{Dimension, Limit};
     /// // The Hub of Hugging Face counts in windows of five minutes.
     /// let limit = Limit::per(Dimension::Requests, 1_000, Duration::from_secs(300));
     /// assert_eq!(limit.amount(), 1_000);

@@ -397,7 +397,7 @@ impl PolicyBuilder {
         within("policy.deadline", policy.deadline, MILLISECOND..=168 * HOUR, "1ms to 7 days")?;
         within("policy.base", policy.base, MILLISECOND..=HOUR, "1ms to 1h")?;
         within("policy.factor", policy.factor, 1.0..=10.0, "1 to 10")?;
-        within("policy.cap", policy.cap, policy.base..=24 * HOUR, "base to 24h")?;
+        within("policy.cap", policy.cap, policy.base..=24 * HOUR, "no less than policy.base, at most 24h")?;
         within("policy.header_cap", policy.header_cap, Duration::from_secs(1)..=26 * HOUR, "1s to 26h")?;
         within("policy.attempts", policy.attempts, 1..=100, "1 to 100")?;
         if let Some(timeout) = policy.attempt_timeout {
@@ -422,7 +422,10 @@ mod tests {
         let policy = || Policy::interactive(Duration::from_secs(15));
         assert_eq!(refusal(policy().base(Duration::ZERO)), "policy.base is 0ns; allowed: 1ms to 1h");
         assert_eq!(refusal(policy().factor(f64::NAN)), "policy.factor is NaN; allowed: 1 to 10");
-        assert_eq!(refusal(policy().cap(MILLISECOND)), "policy.cap is 1ms; allowed: base to 24h");
+        assert_eq!(
+            refusal(policy().cap(MILLISECOND)),
+            "policy.cap is 1ms; allowed: no less than policy.base, at most 24h"
+        );
         assert_eq!(refusal(policy().attempts(101)), "policy.attempts is 101; allowed: 1 to 100");
         assert_eq!(refusal(policy().deadline(Duration::ZERO)), "policy.deadline is 0ns; allowed: 1ms to 7 days");
         assert_eq!(

@@ -75,7 +75,7 @@
 //!
 //! ```sh
 //! forbear export --out forbear --format prometheusrule --metadata-labels release=kube-prometheus-stack
-//! kubectl apply -n monitoring -R -f forbear
+//! kubectl apply -n monitoring -f forbear/rules -f forbear/boards
 //! ```
 //!
 //! An operator takes only the rules and monitors its `ruleSelector` and `podMonitorSelector` ask for; with the chart that is

@@ -22,6 +22,8 @@
 //!     .speaks(provider::openai())
 //!     .requests_per_minute(2)
 //!     .window(Duration::from_millis(500))
+//!     // They name an amount a minute, and cannot say that this minute is short.
+//!     .quota_headers(false)
 //!     .start()
 //!     .await?;
 //!
@@ -60,6 +62,8 @@
 //!
 //! * **Real time with a short window.** A "minute" of two seconds makes a test of a per-minute quota take seconds. Waits that
 //!   a provider states are rounded up to whole seconds, as real ones are: a window of half a second is stated as one second.
+//!   Quota headers name amounts a minute and cannot say that this minute is short: with a small quota and a short window
+//!   switch them off (`quota_headers(false)`), else the gate paces by the real minute.
 //! * **Paused time.** The emulator reads tokio's clock, so `#[tokio::test(start_paused = true)]` works, and a wait of five
 //!   minutes takes none. Tokio lets time run ahead whenever nothing but sockets is waited for; so keep it still while a
 //!   request is under way, by a blocking task that ends with it:

@@ -64,6 +64,9 @@ impl<B> Settle for http::Response<B> {
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    note = "`reqwest::Response` is one with forbear's feature `reqwest`; for other types use `.classify(…)`"
+)]
 pub trait Outcome: Settle {
     /// Whether [`Outcome::peek`] must run before the outcome is classified.
     fn wants_peek(&self) -> bool {
@@ -135,6 +138,9 @@ impl<B: PeekBody> Outcome for http::Response<B> {
 /// assert_eq!(Error::from(ErrorKind::TimedOut).failure(), TransportFailure::Timeout);
 /// assert_eq!(Error::from(ErrorKind::UnexpectedEof).failure(), TransportFailure::Broken);
 /// ```
+#[diagnostic::on_unimplemented(
+    note = "`reqwest::Error` is one with forbear's feature `reqwest`; for other types use `.classify(…)`"
+)]
 pub trait Failure {
     /// How the attempt failed.
     fn failure(&self) -> TransportFailure;

@@ -41,7 +41,7 @@ Access, never from arguments; a name that ends in _FILE names a file that holds 
   FORBEAR_PROMETHEUS_CERT_FILE, FORBEAR_PROMETHEUS_KEY_FILE    the client's certificate and key, PEM
   FORBEAR_PROMETHEUS_CA_FILE                                   whom to trust, PEM, in place of the system's
 
-Exit status: 0 when every pool could be judged, 1 when the Prometheus could not be asked, 2 when the arguments are refused.")]
+Exit status: 0 when every pool could be judged, 2 when the arguments are refused or the Prometheus could not be asked.")]
 pub(crate) struct Diagnose {
     /// The root of its HTTP API; a path before /api/v1 is kept.
     #[arg(long, value_name = "URL")]
@@ -80,7 +80,7 @@ pub(crate) fn run(options: &Diagnose) -> ExitCode {
         }
         Err(failure) => {
             eprintln!("forbear diagnose: {failure}");
-            ExitCode::FAILURE
+            ExitCode::from(2)
         }
     }
 }

@@ -140,11 +140,11 @@ impl Format {
                 "Next: name rules/*.yml under rule_files, reload, and let Grafana's provisioning read the boards."
             }
             Self::Prometheusrule => {
-                "Next: kubectl apply -n NAMESPACE -R -f DIR; labels the operator selects by: --metadata-labels."
+                "Next: kubectl apply -n NAMESPACE -f DIR/rules -f DIR/boards; labels the operator selects by: --metadata-labels."
             }
             Self::Mimir => "Next: mimirtool rules load --address URL --id TENANT DIR/rules/*.yml",
             Self::Configmap => {
-                "Next: kubectl apply -n NAMESPACE -R -f DIR, and mount forbear-rules where rule_files looks."
+                "Next: kubectl apply -n NAMESPACE -f DIR/rules -f DIR/boards, and mount forbear-rules where rule_files looks."
             }
         }
     }

@@ -89,6 +89,7 @@ fn events(number: u32) -> Vec<Event<'static>> {
         Event::GateShut { class, told: pick(2) == 0, shut_for: duration },
         Event::SignalUnreadable { part: Part::ALL[pick(2)] },
         Event::RetriesStacked { detector: StackedBy::ALL[pick(3)] },
+        Event::HeadersHidden,
         Event::RequestSent,
         Event::CallInfeasible,
         Event::LabelOverflowed { label: BoundedLabel::Pool },
