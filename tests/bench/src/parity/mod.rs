@@ -133,7 +133,7 @@ mod tests {
         let rules = ["evidence.yml", "verdict.yml"].map(|name| root.join("dashboards/rules").join(name));
         let rules: Vec<_> = rules.iter().map(|path| path.as_path()).collect();
         for every in [15, 30, 60].map(Duration::from_secs) {
-            let found = compare(1_001, 8, every, &rules, &std::env::temp_dir());
+            let found = compare(1_001, 12, every, &rules, &std::env::temp_dir());
             let causes: std::collections::BTreeSet<_> =
                 found.iter().map(|compared| compared.case.verdict.cause.as_str()).collect();
             assert!(causes.len() > 3, "{causes:?}");
