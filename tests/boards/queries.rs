@@ -34,7 +34,6 @@ fn every_query_has_an_answer_on_a_day_on_which_everything_happens() {
 }
 
 #[test]
-#[ignore = "two minutes: `tests/run boards` runs it"]
 fn every_state_has_the_verdict_it_is_named_after() {
     for state in &STATES {
         let folder = folder(state);
