@@ -1,18 +1,20 @@
 //! A call that goes on at another pool where its own cannot serve it.
 #![allow(clippy::disallowed_methods, reason = "tests read the paused clock")]
 
+#[path = "support/polled.rs"]
+mod polled;
 #[path = "support/scene.rs"]
 mod scene;
 #[cfg(feature = "telemetry")]
 #[path = "support/traced.rs"]
 mod traced;
 
-use std::task::Poll;
 use std::time::Duration;
 
 use forbear::event::catalogue::Metric;
 use forbear::event::totals::Totals;
 use forbear::{Forbear, Gate, Observation, Policy, Pool, provider};
+use polled::polled;
 use scene::{Answer, Provider, S, answer, daily, rate_limited, spent, throttled};
 use tokio::time::Instant;
 
@@ -192,17 +194,7 @@ async fn dropped_at_any_await_it_counts_as_cancelled_wherever_it_was_asked() {
             tokio::task::yield_now().await;
             if attempt.choice() == 0 { daily(3_600) } else { answer(200) }
         });
-        let mut call = Box::pin(call);
-        let mut left = polls;
-        whole = std::future::poll_fn(|cx| {
-            if left == 0 {
-                return Poll::Ready(false);
-            }
-            left -= 1;
-            call.as_mut().poll(cx).map(|ended| ended.is_ok())
-        })
-        .await;
-        drop(call);
+        whole = polled(call, polls).await.is_some_and(|ended| ended.is_ok());
         for pool in 0..2 {
             let (calls, ended) = world.ended(pool);
             assert_eq!(

@@ -2,13 +2,13 @@
 #![cfg(all(feature = "reqwest-middleware", feature = "emulator"))]
 #![allow(clippy::disallowed_methods, reason = "a test waits as its callers do")]
 
+#[path = "support/polled.rs"]
+mod polled;
 #[path = "support/still.rs"]
 mod still;
 
-use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::task::Poll;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -18,6 +18,7 @@ use forbear::event::catalogue::Metric;
 use forbear::event::totals::Totals;
 use forbear::layer::{GaveUp, Once, ReqwestRetry, ReqwestTap};
 use forbear::{Forbear, Gate, GateState, OnAmbiguous, Policy, Pool, provider};
+use polled::polled;
 use reqwest::{Body, Request, Response};
 use reqwest_middleware::{ClientBuilder, ClientWithMiddleware, Error, Middleware, Next, Result};
 use still::standing_still;
@@ -215,17 +216,8 @@ async fn dropped_after_any_number_of_polls_it_leaves_nothing_behind() {
     while !whole {
         let world = World::new(Gate::local()).await;
         world.emulator.shut_for(2 * S);
-        let mut call = Box::pin(world.client(policy(4)).post(world.emulator.url()).body("{}").send());
-        let mut left = polls;
-        let dropped = poll_fn(|cx| {
-            if left == 0 {
-                return Poll::Ready(false);
-            }
-            left -= 1;
-            call.as_mut().poll(cx).map(|ended| ended.is_ok())
-        });
-        whole = dropped.await;
-        drop(call);
+        let call = world.client(policy(4)).post(world.emulator.url()).body("{}").send();
+        whole = polled(call, polls).await.is_some_and(|ended| ended.is_ok());
         let snapshot = world.pool.snapshot();
         assert_eq!((snapshot.in_flight, snapshot.waiting), (0, 0), "after {polls} polls");
         let told = world.count(Metric::Delay, &[]).min(1);

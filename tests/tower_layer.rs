@@ -3,6 +3,8 @@
 #![cfg(all(feature = "tower", feature = "emulator"))]
 #![allow(clippy::disallowed_methods, reason = "a test waits as its callers do")]
 
+#[path = "support/polled.rs"]
+mod polled;
 #[path = "support/still.rs"]
 mod still;
 
@@ -25,6 +27,7 @@ use http_body_util::{BodyExt, Channel, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use polled::polled;
 use still::{Still, standing_still};
 use tower::{BoxError, Service, ServiceBuilder, ServiceExt};
 
@@ -372,17 +375,8 @@ async fn dropped_after_any_number_of_polls_it_leaves_nothing_behind() {
         let world = World::new(Gate::local()).await;
         world.emulator.shut_for(2 * S);
         let client = ServiceBuilder::new().layer(world.layer(4)).concurrency_limit(1).service(still::<Full<Bytes>>());
-        let mut call = Box::pin(client.clone().oneshot(world.request(text("{}"))));
-        let mut left = polls;
-        let dropped = poll_fn(|cx| {
-            if left == 0 {
-                return Poll::Ready(false);
-            }
-            left -= 1;
-            call.as_mut().poll(cx).map(|ended| ended.is_ok())
-        });
-        whole = dropped.await;
-        drop(call);
+        let call = client.clone().oneshot(world.request(text("{}")));
+        whole = polled(call, polls).await.is_some_and(|ended| ended.is_ok());
         let snapshot = world.pool.snapshot();
         assert_eq!((snapshot.in_flight, snapshot.waiting), (0, 0), "after {polls} polls");
         let told = world.count(Metric::Delay, &[]).min(1);

@@ -25,18 +25,17 @@ pub(crate) const RIDDEN_OUT: f64 = 0.95;
 pub(crate) const SHORT_ABOVE: f64 = 1.0;
 /// Above this load of a limit that was only learned it probably is …
 pub(crate) const LIKELY_SHORT_ABOVE: f64 = 0.85;
-/// … if more than this share of the calls fails, and what was served says something of the limit. It says little in a
-/// storm: with nobody held back less than this share of the calls succeeds …
+/// … if more than this share of the calls fails, and what was served says something of the limit.
+pub(crate) const LEAST_FAILING: f64 = 0.05;
+/// It says little in a storm: with nobody held back less than this share of the calls succeeds …
 pub(crate) const STORM_SUCCESS: f64 = 0.6;
 /// … and more than this share of the retries is refused again, so that refused requests may fill the limit …
 pub(crate) const STORM_AGAIN: f64 = 0.9;
-/// … though above this load even a limit of twice that size is short. And it says little behind a gate, where refusals that
-/// do not name their limit let less than this share of the calls through: the limit may be one in flight.
+/// … though above this load even a limit of twice that size is short.
 pub(crate) const STORM_UP_TO: f64 = 2.0;
-/// See [`STORM_UP_TO`].
+/// And it says little behind a gate, where refusals that do not name their limit let less than this share of the calls
+/// through: the limit may be one in flight.
 pub(crate) const DAMMED_SUCCESS: f64 = 0.55;
-/// Fewer failed calls than this share are no shortage of a limit that nobody knows.
-pub(crate) const LEAST_FAILING: f64 = 0.05;
 /// Above this share of first attempts throttled no curve helps: it bends only what comes after the first.
 pub(crate) const UNPACED_ABOVE: f64 = 0.27;
 /// Above this share of errors among attempts that met no limit, the provider has something to repair.

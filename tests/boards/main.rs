@@ -2,6 +2,8 @@
 //! has an answer.
 #![cfg(feature = "simulate")]
 
+#[path = "../support/open_metrics.rs"]
+mod open_metrics;
 #[path = "../support/rule_file.rs"]
 mod rule_file;
 #[path = "../support/server.rs"]

@@ -1,9 +1,9 @@
 //! What Prometheus would have recorded: the rules, evaluated over a time that is long past.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::path::Path;
 
+use crate::open_metrics::{Recorded, Series, open_metrics};
 use crate::rule_file::{Rule, layers, read};
 use crate::server::{Labels, Server};
 use crate::states::take_in;
@@ -11,11 +11,6 @@ use crate::states::take_in;
 /// How far apart those rules are evaluated that look at the end of the time they are asked for, and so have to be asked
 /// anew for every time: less than a Prometheus looks back.
 const ASKED_ANEW_EVERY: usize = 240;
-
-/// A series with its samples, each a second since 1970 and a value.
-type Series = (Labels, Vec<(f64, f64)>);
-/// By the names of the rules.
-pub(crate) type Recorded = BTreeMap<String, Vec<Series>>;
 
 /// Records every rule and alert of the files in `rules` between two seconds since 1970 into the data of a Prometheus in
 /// `folder`.
@@ -100,20 +95,4 @@ fn fired(rule: &Rule, found: Vec<Series>) -> Vec<Series> {
         alerts.insert(labels, samples);
     }
     alerts.into_iter().collect()
-}
-
-fn open_metrics(series: &Recorded) -> String {
-    let mut text = String::new();
-    for (name, series) in series {
-        writeln!(text, "# TYPE {name} gauge").expect("a string takes everything");
-        for (labels, samples) in series {
-            let labels: Vec<_> = labels.iter().map(|(key, value)| format!("{key}=\"{value}\"")).collect();
-            for (at, value) in samples.iter().filter(|(_, value)| !value.is_nan()) {
-                let value = if value.is_infinite() { "+Inf".to_owned() } else { value.to_string() };
-                writeln!(text, "{name}{{{}}} {value} {at}", labels.join(",")).expect("a string takes everything");
-            }
-        }
-    }
-    text.push_str("# EOF\n");
-    text
 }

@@ -27,6 +27,8 @@ use server::{Server, empty_folder};
 mod asked;
 #[path = "../../boards/by_hand.rs"]
 mod by_hand;
+#[path = "../../support/open_metrics.rs"]
+mod open_metrics;
 #[path = "../../boards/recorded.rs"]
 mod recorded;
 #[path = "../../support/rule_file.rs"]
@@ -167,7 +169,7 @@ fn post(server: &Server, path: &str, kind: &str, body: &[u8]) {
 }
 
 /// Takes in what rules recorded, as a ruler would write it.
-fn take_in(victoria: &Server, recorded: &recorded::Recorded) {
+fn take_in(victoria: &Server, recorded: &open_metrics::Recorded) {
     let mut text = String::new();
     for (name, series) in recorded {
         for (labels, samples) in series {

@@ -1,11 +1,10 @@
 //! The rules, evaluated by a Prometheus at a time that is long past.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::path::Path;
 
 use crate::server::{Labels, Server};
 
+use super::open_metrics::{Recorded, open_metrics};
 use super::rule_file::{layers, read};
 use super::take_in;
 
@@ -14,9 +13,6 @@ const HOUR_AND_STEP: u64 = 3_600 + 60;
 
 /// Groups whose series others look back at, over an hour.
 const LOOKED_BACK_AT: [&str; 2] = ["forbear-steps", "forbear-burn"];
-
-/// By the names of the rules: each series with its samples, a second since 1970 and a value.
-type Recorded = BTreeMap<String, Vec<(Labels, Vec<(f64, f64)>)>>;
 
 /// What the verdict's series says of every pool at this second since 1970.
 pub(super) fn verdicts(folder: &Path, files: &[&Path], at: u64) -> Vec<(String, (String, String))> {
@@ -45,20 +41,4 @@ pub(super) fn verdicts(folder: &Path, files: &[&Path], at: u64) -> Vec<(String, 
     let found = prometheus.query("pool:forbear_verdict:1h", Some(at)).into_iter();
     let of = |labels: &Labels, key: &str| labels.get(key).cloned().unwrap_or_default();
     found.map(|(labels, _)| (of(&labels, "pool"), (of(&labels, "cause"), of(&labels, "certainty")))).collect()
-}
-
-fn open_metrics(series: &Recorded) -> String {
-    let mut text = String::new();
-    for (name, series) in series {
-        writeln!(text, "# TYPE {name} gauge").expect("a string takes everything");
-        for (labels, samples) in series {
-            let labels: Vec<_> = labels.iter().map(|(key, value)| format!("{key}=\"{value}\"")).collect();
-            for (at, value) in samples.iter().filter(|(_, value)| !value.is_nan()) {
-                let value = if value.is_infinite() { "+Inf".to_owned() } else { value.to_string() };
-                writeln!(text, "{name}{{{}}} {value} {at}", labels.join(",")).expect("a string takes everything");
-            }
-        }
-    }
-    text.push_str("# EOF\n");
-    text
 }

@@ -7,6 +7,8 @@
 
 mod evaluate;
 mod line;
+#[path = "../../../support/open_metrics.rs"]
+mod open_metrics;
 #[path = "../../../support/rule_file.rs"]
 mod rule_file;
 mod samples;
