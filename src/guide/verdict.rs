@@ -56,7 +56,8 @@
 //!
 //! In the process, with [`ForbearBuilder::diagnosable`](crate::ForbearBuilder::diagnosable) and
 //! [`Forbear::diagnose`](crate::Forbear::diagnose): what this process has seen in the last hour. From a Prometheus, on the
-//! whole fleet: `forbear diagnose --prometheus`, for any hour it still has. And standing, as series and alerts, with the
+//! whole fleet: `forbear diagnose --prometheus`, for any hour it still has, and `--slo 99.9` where more than 99 % is
+//! promised. And standing, as series and alerts, with the
 //! rules of `dashboards/rules`:
 //!
 //! ```yaml

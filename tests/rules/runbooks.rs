@@ -38,6 +38,25 @@ fn every_alert_has_its_runbook_and_every_runbook_says_all_of_it_in_order() {
 }
 
 #[test]
+fn every_alert_leads_to_the_board_on_which_its_runbook_confirms_it() {
+    let alerts = fs::read_to_string(kept("alerts.yml")).expect("kept");
+    let leads_to = |alert: &str| -> BTreeSet<String> {
+        let of_alert = alerts.split("- alert: ").skip(1).filter(|text| text.lines().next() == Some(alert));
+        let link = |text: &str| {
+            let (_, url) = text.split_once("dashboard_url: '/d/").unwrap_or_else(|| panic!("{alert} leads nowhere"));
+            url.split_once('?').expect("variables").0.to_owned()
+        };
+        of_alert.map(link).collect()
+    };
+    for book in runbooks().split("\n## ").skip(1) {
+        let (alert, rest) = book.split_once('\n').expect("a heading");
+        let board =
+            rest.split_once("Board *Forbear / ").and_then(|(_, board)| board.split_once('*')).expect("a board").0;
+        assert_eq!(leads_to(alert), BTreeSet::from([format!("forbear-{}", board.to_lowercase())]), "{alert}");
+    }
+}
+
+#[test]
 fn queries_are_promql_and_ask_for_metrics_of_the_catalogue_or_of_the_rules() {
     let text = runbooks();
     let mut rules = "groups:\n  - name: runbooks\n    rules:\n".to_owned();
