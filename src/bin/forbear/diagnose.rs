@@ -33,7 +33,8 @@ const SHORTEST_WINDOW: Duration = Duration::from_secs(600);
 #[command(after_help = "\
 Examples:
   forbear diagnose --prometheus http://localhost:9090
-  forbear diagnose --prometheus https://prometheus.example/ --at 2026-01-01T14:30:00Z --selector 'job=\"api\"' --json
+  forbear diagnose --prometheus https://prometheus.example/ --selector 'job=\"api\"' --json
+  forbear diagnose --prometheus http://localhost:9090 --at 2026-01-01T14:30:00Z
 
 Access, never from arguments; a name that ends in _FILE names a file that holds it:
   FORBEAR_PROMETHEUS_TOKEN, FORBEAR_PROMETHEUS_TOKEN_FILE      sent as `Authorization: Bearer …`
