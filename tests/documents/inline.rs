@@ -36,8 +36,8 @@ pub(crate) fn known_to_forbear(words: &[String]) -> Result<(), String> {
         output.status.success().then(|| text(&output.stdout))
     });
     let help = help.as_ref().ok_or_else(|| format!("there is no verb {verbs:?}"))?;
-    let options =
-        words.iter().filter_map(|word| word.starts_with("--").then(|| word.split('=').next().unwrap_or(word)));
+    let options = words.iter().filter(|word| word.starts_with("--"));
+    let options = options.map(|word| word.split_once('=').map_or(word.as_str(), |(option, _)| option));
     let unknown: Vec<_> =
         options.filter(|option| !help.split([' ', '\n', ',', '[']).any(|word| word == *option)).collect();
     if unknown.is_empty() { Ok(()) } else { Err(format!("forbear {} has no {unknown:?}", verbs.join(" "))) }
