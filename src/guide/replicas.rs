@@ -101,8 +101,8 @@
 //! $ forbear gate shut openai/prod/gpt-4o --for 30m --reason 'the export needs the quota'
 //! shut by alice: 8 replicas were told
 //! $ forbear gate list
-//! 6fhr3uqm2vbaxk5t  openai/prod: not held
-//! m4zq7tjy2cdkw3na  openai/prod/gpt-4o: shut by hand of alice (the export needs the quota), 1794.2s left
+//! wq7rvank2qsanmy5  openai/prod: not held
+//! ejhy3gdbbq6igrwg  openai/prod/gpt-4o: shut by hand of alice (the export needs the quota), 1794.2s left
 //! ```
 //!
 //! | verb | what every replica does | ends |

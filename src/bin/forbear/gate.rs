@@ -26,10 +26,10 @@ FORBEAR_REDIS_URL and FORBEAR_REDIS_NAMESPACE stand in for --redis and --namespa
 
 Examples:
   forbear gate list --redis rediss://cache.internal --namespace prod
-  forbear gate show openai/prod-account/gpt-4o
-  forbear gate shut openai/prod-account --for 30m --reason 'the export needs the quota'
-  forbear gate pace openai/prod-account/gpt-4o --every 500ms --for 2h --reason 'half for the export'
-  forbear gate reopen openai/prod-account --reason 'the quota was raised'
+  forbear gate show openai/prod/gpt-4o
+  forbear gate shut openai/prod --for 30m --reason 'the export needs the quota'
+  forbear gate pace openai/prod/gpt-4o --every 500ms --for 2h --reason 'half for the export'
+  forbear gate reopen openai/prod --reason 'the quota was raised'
 
 Exit status: 0 when it is done; 1 when the store is away, refused, or knows no such pool; 2 when the arguments are refused.")]
 pub(crate) struct Gate {

@@ -1,7 +1,7 @@
 //! The gate that replicas share, over a real Redis: cost, news, and half a minute without it. Takes two and a half
 //! minutes.
 //!
-//! ```text
+//! ```sh
 //! cargo run --release -p forbear-bench --features fleet --bin fleet
 //! ```
 
