@@ -161,7 +161,12 @@ fn what_cannot_be_ordered_is_refused_by_exit_code_and_no_password_is_shown() {
         .args(["gate", "list", "--namespace", "test", "--redis", &url(&server)])
         .env("FORBEAR_REDIS_PASSWORD", "s3cret");
     let listed = command.output().expect("the command runs");
-    assert_eq!(text(&listed.stdout), "no pool is in use in this namespace\n", "{}", text(&listed.stderr));
+    assert_eq!(
+        text(&listed.stdout),
+        "no pool is in use in this namespace: is it the one the replicas use?\n",
+        "{}",
+        text(&listed.stderr)
+    );
     drop(server);
     assert_eq!(command.output().expect("the command runs").status.code(), Some(1));
 }

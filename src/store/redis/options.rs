@@ -21,7 +21,7 @@ use crate::core::setting::InvalidSetting;
 ///
 /// | field | default | allowed | why |
 /// |---|---|---|---|
-/// | URL | required | `redis://`, `rediss://`, `valkey://`, `valkeys://`, with user and password where the server wants them | `rediss` is TLS; the application installs rustls' provider |
+/// | URL | required | `redis://`, `rediss://`, `valkey://`, `valkeys://`, with user and password where the server wants them | `rediss` is TLS: the application installs rustls' provider, and the machine's certificate authorities are trusted, or those `SSL_CERT_FILE` names |
 /// | namespace | required | 1 to 64 printable ASCII characters | staging and production must not throttle each other by accident |
 /// | `replica` | random | 1 to 32 of letters, digits, `.`, `_`, `-` | names this process in the entries operators read |
 /// | `password` | the URL's | | one that comes from a file or a vault need not be put into a URL |
@@ -100,9 +100,9 @@ impl RedisOptions {
             return Err(InvalidSetting::new("redis.namespace", &self.namespace, allowed));
         }
         if let Some(name) = &self.replica
-            && !is_replica_name(name)
+            && !is_name(name)
         {
-            return Err(InvalidSetting::new("redis.replica", name, "1 to 32 of letters, digits, `.`, `_`, `-`"));
+            return Err(InvalidSetting::new("redis.replica", name, NAMES));
         }
         // Neither the URL nor what its parser says of it is shown: a password may stand in it.
         let hidden = || InvalidSetting::new("redis.url", Hidden, URL);
@@ -117,9 +117,21 @@ impl RedisOptions {
                 let allowed = "rediss:// beyond this machine, or allow_plaintext()";
                 Err(InvalidSetting::new("redis.url", Plain { host }, allowed))
             }
+            redis::ConnectionAddr::TcpTls { .. } if !has_crypto_provider() => {
+                let allowed =
+                    "after rustls::crypto::CryptoProvider::install_default(), or with one provider in the build";
+                Err(InvalidSetting::new("redis.url", Unencryptable, allowed))
+            }
             _ => Ok(client),
         }
     }
+}
+
+/// Whether rustls can encrypt. Where nothing was installed it takes the provider that was built in, if it is one, and else
+/// panics: better now, and caught, than in the task that connects.
+fn has_crypto_provider() -> bool {
+    rustls::crypto::CryptoProvider::get_default().is_some()
+        || std::panic::catch_unwind(|| drop(rustls::ClientConfig::builder())).is_ok()
 }
 
 impl fmt::Debug for RedisOptions {
@@ -144,6 +156,15 @@ impl fmt::Debug for Hidden {
     }
 }
 
+/// A URL that asks for TLS where rustls has no provider, or several.
+struct Unencryptable;
+
+impl fmt::Debug for Unencryptable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("rediss:// without a crypto provider of rustls")
+    }
+}
+
 /// What may be shown of a URL.
 struct Plain<'a> {
     host: &'a str,
@@ -155,7 +176,11 @@ impl fmt::Debug for Plain<'_> {
     }
 }
 
-fn is_replica_name(name: &str) -> bool {
+/// What a replica or an operator may be called.
+pub(super) const NAMES: &str = "1 to 32 of letters, digits, `.`, `_`, `-`";
+
+/// Whether a replica or an operator may be called so.
+pub(super) fn is_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     (1..=32).contains(&name.len()) && name.bytes().all(allowed)
 }
