@@ -176,11 +176,11 @@ async fn what_somebody_else_put_under_a_pools_key_costs_no_other_pool_its_news()
     let throttle = |_| async { Response::builder().status(429).header("retry-after", 30).body(()).expect("an answer") };
     others[0].call(&policy(Duration::from_millis(100))).run(throttle).await.expect_err("no time to wait");
     eventually("the other pool's news came", || two.told("gate_shut") == 2).await;
-    eventually("the shut is over", || one.pool.snapshot().state != GateState::Shut).await;
+    eventually("nobody is held", || one.pool.snapshot().state == GateState::Flowing).await;
     one.throttled(30).await;
     eventually("it cannot be told", || one.told("operation=report outcome=rejected") == 1).await;
     assert!(!one.answered().await, "its own gate knows");
-    assert!(two.answered().await, "nobody could tell it");
+    assert_ne!(two.pool.snapshot().state, GateState::Shut, "nobody could tell it");
     assert_eq!([one, two].map(|replica| replica.told("store_degraded")), [0, 0]);
 }
 

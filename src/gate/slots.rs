@@ -166,6 +166,18 @@ impl Node {
         self.wake_heads();
     }
 
+    /// Tells the store how far apart slots will be, where this process knows.
+    pub(super) fn tells_slots(&self) {
+        let link = &self.parts.link;
+        if !link.is_paced() {
+            return;
+        }
+        let every = self.state().knows_slots(link.replicas());
+        if let Some(every) = every {
+            link.want(Want::Slots { slots: 0, every, known: true });
+        }
+    }
+
     /// For a while slots are this process's own: an operator reopened it here.
     pub(super) fn goes_alone(&self, until: Moment) {
         self.parts.given.lock().alone_until = until;

@@ -17,6 +17,7 @@ use crate::core::admission::{Admission, Ask};
 use crate::core::dice::Dice;
 use crate::core::gate::{Gate, State};
 use crate::core::moment::Moment;
+use crate::core::signal::LimitClass;
 
 /// What a call needs of the pace that several processes share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,18 @@ impl Gate {
                 of_all.map_or(Need::Nothing, |every| Need::Slot { every, known: pace.is_known() })
             }
             State::Flowing | State::Shut { .. } => Need::Nothing,
+        }
+    }
+
+    /// How far apart slots of the whole pool will be when its shut is over, if this process knows: those who do not should
+    /// hear of it, though nobody here may want a slot.
+    pub fn knows_slots(&self, replicas: u32) -> Option<Duration> {
+        let plan = self.supply.plan();
+        match &self.state {
+            State::Shut { shut, .. } if shut.class != LimitClass::Overload && plan.is_known() => {
+                plan.of_all(replicas, self.supply.knows_limit())
+            }
+            _ => None,
         }
     }
 

@@ -9,24 +9,14 @@ use crate::core::plan::{Plan, SHORTEST_STEP};
 
 impl Pace {
     /// How far apart the slots of the whole pool are, of which this pace has the part of one of so many processes; `None`
-    /// where they come in windows, or are saved up. What a slow start does not know is the same for one as for all.
+    /// where they come in windows, or are saved up.
     pub(in crate::core) fn of_all(&self, replicas: u32, limit_known: bool) -> Option<Duration> {
-        let replicas = replicas.max(1);
-        let every = match self.plan {
-            _ if !self.saves.is_zero() => return None,
-            Plan::Window { .. } => return None,
-            // What answers tell of those who leave their part unused is seen by whoever hands out.
-            Plan::Even { fastest, .. } => fastest,
-            Plan::Learned { interval, .. } => interval / replicas,
-            Plan::SlowStart { interval } if limit_known => interval / replicas,
-            Plan::SlowStart { interval } => interval,
-        };
-        Some(every.max(SHORTEST_STEP))
+        if self.saves.is_zero() { self.plan.of_all(replicas, limit_known) } else { None }
     }
 
     /// Whether the interval is known, or learned, by this very process.
     pub(in crate::core) const fn is_known(&self) -> bool {
-        matches!(self.plan, Plan::Even { .. } | Plan::Learned { .. }) && !self.agreed
+        self.plan.is_known() && !self.agreed
     }
 
     /// Takes over what somebody else knows, in the place of a guess.

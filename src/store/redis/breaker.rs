@@ -69,6 +69,11 @@ impl Breaker {
         self.is_up() && now >= self.settles_at
     }
 
+    /// Whether it was away, and some may not have found it again.
+    pub(super) fn awaits_others(&self, now: Moment) -> bool {
+        self.open.is_some() || now < self.settles_at
+    }
+
     /// Hears when those begin who found it again together with this replica.
     pub(super) fn begins_with_others(&mut self, at: Moment) {
         self.settles_at = at;
@@ -165,6 +170,9 @@ mod tests {
         assert!(breaker.is_up() && !breaker.is_settled(at(42)) && breaker.is_settled(at(43)));
         breaker.begins_with_others(at(42));
         assert!(!breaker.is_settled(at(41)) && breaker.is_settled(at(42)), "another found it a second before");
+        assert!(
+            breaker.awaits_others(at(41)) && !breaker.awaits_others(at(42)) && !Breaker::default().awaits_others(at(0))
+        );
     }
 
     #[test]

@@ -285,7 +285,7 @@ fn take_in(hub: &Hub, link: &PoolLink, fields: &[Option<String>], server_ms: u64
 
 async fn say_alive(hub: &Hub) -> Result<(), Unanswered> {
     let now = hub.clock.now();
-    let meets = if hub.state().breaker.is_settled(now) { Duration::ZERO } else { FOUND_WITHIN };
+    let meets = if hub.state().breaker.awaits_others(now) { FOUND_WITHIN } else { Duration::ZERO };
     let mut call = hub.scripts.alive.key(hub.keys.alive());
     call.key(hub.keys.pools()).key(hub.keys.found());
     call.arg(&hub.replica).arg(millis_up(ALIVE_FOR)).arg(hub.keys.channel()).arg(millis_up(meets));
