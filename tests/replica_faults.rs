@@ -185,6 +185,52 @@ async fn what_somebody_else_put_under_a_pools_key_costs_no_other_pool_its_news()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nonsense_on_the_channel_reopens_nothing_holds_nobody_and_ends_no_listening() {
+    let server = Server::redis(&[]);
+    let replicas = met(&server).await;
+    let [one, two] = &replicas;
+    one.throttled(60).await;
+    eventually("the news came", || two.told("gate_shut") == 1).await;
+    let mut connection = redis::Client::open(url(&server)).expect("a client").get_connection().expect("a connection");
+    let channels: Vec<String> =
+        redis::cmd("PUBSUB").arg("CHANNELS").arg("fb:1:*").query(&mut connection).expect("channels");
+    let keys: Vec<String> = redis::cmd("KEYS").arg("fb:1:*:gate").query(&mut connection).expect("keys");
+    let tag = keys[0].trim_start_matches("fb:1:{").trim_end_matches("}:gate");
+    // What would reopen the pool, and what an operator would order, were each field as it should be.
+    let reopening = format!("1 {tag} 99999999999999 9 9 0 ramp stated request_rate 0 1 r-9");
+    let order = format!("held 1 {tag} 99999999999999 60000 0 mallory nothing");
+    let mut lines: Vec<Vec<u8>> = vec![Vec::new(), vec![0xff; 40], vec![b'x'; 1 << 20], b"alive 1 -1".into()];
+    lines.extend([b"alive 1 99999999999999999999".into(), b"alive 1 ".into(), order.into_bytes()]);
+    let fields: Vec<&str> = reopening.split(' ').collect();
+    for at in 0..fields.len() {
+        lines.push([&fields[..at], &fields[at + 1..]].concat().join(" ").into_bytes());
+        for wrong in ["", "-1", "nan", "\u{e9}", "99999999999999999999"].into_iter().filter(|_| at + 1 < fields.len()) {
+            let mut spoiled = fields.clone();
+            spoiled[at] = wrong;
+            lines.push(spoiled.join(" ").into_bytes());
+        }
+    }
+    lines.push(format!("{reopening} more").into_bytes());
+    lines.push(format!("{reopening}{}", "r".repeat(300)).into_bytes());
+    for line in lines {
+        redis::cmd("PUBLISH").arg(&channels[0]).arg(line).exec(&mut connection).expect("told");
+    }
+    // Whoever comes last has heard all before it.
+    let other = [one, two].map(|replica| {
+        let other = replica.forbear.pool(provider::generic(), ["account", "other"]);
+        other.build().expect("a pool")
+    });
+    let throttle = |_| async { Response::builder().status(429).header("retry-after", 30).body(()).expect("an answer") };
+    other[0].call(&policy(Duration::from_millis(100))).run(throttle).await.expect_err("no time to wait");
+    eventually("the other pool's news came", || two.told("gate_shut") == 2).await;
+    for replica in &replicas {
+        let shut = replica.pool.snapshot().shut.expect("it is shut");
+        assert!(shut.reopens_in > Duration::from_secs(45) && shut.by_hand.is_none(), "{shut:?}");
+        assert_eq!(["store_degraded", "gate_operated", "gate_reopened"].map(|word| replica.told(word)), [0, 0, 0]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_thousand_calls_that_pass_are_no_command() {
     let server = Server::redis(&[]);
     let [one, _two] = met(&server).await;

@@ -90,10 +90,10 @@
 //!
 //! | what the log says (`forbear.store.degraded`, WARN, once) | what happens | what to do |
 //! |---|---|---|
-//! | `NOPERM`, `WRONGPASS`, `NOAUTH` | asked again every 30 s | the [rights](#rights) below; the password |
+//! | a command without permission (`NoPerm`), a password that failed | asked again every 30 s | the [rights](#rights) below; the password |
 //! | `OOM` | the same; relied on again when it takes what it is told, not when it can be read | give it memory: an entry takes a third of a kilobyte |
-//! | `READONLY` | another server has taken over: asked again every two seconds, on a new connection | a name or proxy that leads to the one that writes |
-//! | `MOVED` | asked again every 30 s | a cluster of several nodes needs a proxy; all keys of a pool lie in one slot |
+//! | a server that may only be read (`ReadOnly`) | another server has taken over: asked again every two seconds, on a new connection | a name or proxy that leads to the one that writes |
+//! | a key that moved (`Moved`) | asked again every 30 s | a cluster of several nodes needs a proxy; all keys of a pool lie in one slot |
 //! | `forbear.store.no_channel` | news is read every two seconds instead of heard | `+subscribe`, and the channels of the rights |
 //!
 //! What is read of it is not trusted, since others may write there. A line that is none is no news; a number that is none, or
@@ -124,7 +124,7 @@
 //! $ export FORBEAR_REDIS_URL=rediss://forbear@cache.internal FORBEAR_REDIS_NAMESPACE=prod
 //! $ export FORBEAR_REDIS_PASSWORD_FILE=/run/secrets/redis
 //! $ forbear gate shut openai/prod/gpt-4o --for 30m --reason 'the export needs the quota'
-//! shut by alice: 8 replicas were told
+//! shut for 1800s by alice: 8 replicas were told
 //! $ forbear gate list
 //! 6fhr3uqm2vbaxk5t  openai/prod: not held
 //! m4zq7tjy2cdkw3na  openai/prod/gpt-4o: shut by hand of alice (the export needs the quota), 1794.2s left

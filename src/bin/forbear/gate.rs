@@ -128,7 +128,9 @@ impl What {
                 let shown = shown.ok_or_else(|| {
                     Failure(
                         1,
-                        "the store knows nothing of this pool: it was never throttled or held of late".to_owned(),
+                        "the store knows nothing of this pool: it was never throttled or held of late. `forbear gate list` shows \
+                         those that replicas use"
+                            .to_owned(),
                     )
                 })?;
                 let object = || -> Value { object::of(&shown) };
@@ -137,12 +139,13 @@ impl What {
             Self::Shut(Order { pool, for_how_long, reason, store }) => {
                 let operator = store.operator()?;
                 let told = operator.shut(pool, *for_how_long, reason).await?;
-                Ok(done("shut", told, store) + hint(&operator, pool, told).await)
+                Ok(done(&format!("shut for {for_how_long:?}"), told, store) + hint(&operator, pool, told).await)
             }
             Self::Pace { every, order: Order { pool, for_how_long, reason, store } } => {
                 let operator = store.operator()?;
                 let told = operator.pace(pool, *every, *for_how_long, reason).await?;
-                Ok(done("paced", told, store) + hint(&operator, pool, told).await)
+                Ok(done(&format!("one call per {every:?} for {for_how_long:?}"), told, store)
+                    + hint(&operator, pool, told).await)
             }
             Self::Reopen { pool, reason, store } => {
                 let operator = store.operator()?;

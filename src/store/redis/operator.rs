@@ -10,7 +10,7 @@ use crate::core::setting::{InvalidSetting, within};
 use crate::store::news::{KEPT_AFTER_END, is_tag};
 use crate::store::order::{LONGEST_HELD, Order, SLOWEST, printable};
 use crate::store::redis::RedisOptions;
-use crate::store::redis::ask::{Answer, readable};
+use crate::store::redis::ask::{Answer, readable, said_of};
 use crate::store::redis::hub::Scripts;
 use crate::store::redis::keys::Keys;
 use crate::store::redis::operator_pool::{FleetPool, PoolName, SHOWN};
@@ -57,7 +57,7 @@ pub struct Operator {
 pub enum OperatorError {
     /// A time outside its range.
     Setting(InvalidSetting),
-    /// No answer within 5 s.
+    /// No answer within 5 s, or no connection within one.
     Slow,
     /// It could not be reached, or refused; in the server's or the client's words, in which no password stands.
     Store(String),
@@ -67,9 +67,10 @@ impl std::fmt::Display for OperatorError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Setting(refused) => refused.fmt(f),
-            Self::Slow => {
-                write!(f, "the store did not answer within {ANSWER_WITHIN:?}; nothing is known to have changed")
-            }
+            Self::Slow => f.write_str(
+                "the store did not answer in time, as one does not that is asked for TLS by rediss:// and speaks none; nothing \
+                 is known to have changed",
+            ),
             Self::Store(said) => {
                 write!(f, "the store said: {said}")?;
                 match () {
@@ -98,7 +99,7 @@ impl From<InvalidSetting> for OperatorError {
 
 impl From<redis::RedisError> for OperatorError {
     fn from(error: redis::RedisError) -> Self {
-        Self::Store(error.to_string())
+        if error.is_timeout() { Self::Slow } else { Self::Store(said_of(&error)) }
     }
 }
 

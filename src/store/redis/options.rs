@@ -60,7 +60,8 @@ impl RedisOptions {
         self
     }
 
-    /// The password, in the place of one in the URL. The user, if the server wants one, stands in the URL.
+    /// The password, in the place of one in the URL. The user, if the server wants one, stands in the URL, and is refused
+    /// without a password: the client would take part as the server's default user.
     #[must_use]
     pub fn password(mut self, password: impl Into<String>) -> Self {
         self.password = Some(password.into());
@@ -111,6 +112,11 @@ impl RedisOptions {
             let settings = info.redis_settings().clone().set_password(password);
             info = info.set_redis_settings(settings);
         }
+        // The client would take part as the server's default user, and nobody would know.
+        if info.redis_settings().username().is_some() && info.redis_settings().password().is_none() {
+            let allowed = "password() for the user that the URL names; an empty one where it has none";
+            return Err(InvalidSetting::new("redis.password", Missing, allowed));
+        }
         let client = redis::Client::open(info).map_err(|_| hidden())?;
         match client.get_connection_info().addr() {
             redis::ConnectionAddr::Tcp(host, _) if !self.allow_plaintext && !is_loopback(host) => {
@@ -153,6 +159,15 @@ struct Hidden;
 impl fmt::Debug for Hidden {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(hidden)")
+    }
+}
+
+/// A password that is not there.
+struct Missing;
+
+impl fmt::Debug for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("missing")
     }
 }
 
@@ -209,6 +224,17 @@ mod tests {
         let nonsense = RedisOptions::new("no-url s3cret", "prod");
         assert!(!format!("{nonsense:?}{}", refused(&nonsense)).contains("s3cret"));
         assert!(refused(&nonsense).starts_with("redis.url is (hidden); allowed: redis://"), "{}", refused(&nonsense));
+    }
+
+    #[test]
+    fn a_user_without_a_password_is_not_taken_for_the_default_user() {
+        let options = RedisOptions::new("redis://forbear@127.0.0.1", "prod");
+        assert!(
+            refused(&options).starts_with("redis.password is missing; allowed: password()"),
+            "{}",
+            refused(&options)
+        );
+        assert_eq!(refused(&options.password("")), "");
     }
 
     #[test]

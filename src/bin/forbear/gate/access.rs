@@ -91,6 +91,7 @@ fn in_arguments(refused: &InvalidSetting) -> String {
     let argument = match refused.field {
         "redis.url" => "--redis",
         "redis.namespace" => "--namespace",
+        "redis.password" => return format!("--redis names a user: set {PASSWORD}, or {PASSWORD}_FILE"),
         "operator.name" => "--by",
         "operator (time)" => "--for",
         "operator.pace (every)" => "--every",
@@ -137,6 +138,9 @@ mod tests {
         let Failure(code, why) = OperatorError::Setting(refused).into();
         assert_eq!(code, 2);
         assert!(why.starts_with("--redis is ") && why.ends_with("or --allow-plaintext"), "{why}");
+        let user = store("redis://ops@127.0.0.1").options(|_| None, |_| Ok(String::new())).ok().expect("options");
+        let refused = Operator::new(&user, "alice").expect_err("no password");
+        assert_eq!(in_arguments(&refused), format!("--redis names a user: set {PASSWORD}, or {PASSWORD}_FILE"));
         let refused = Operator::new(&far.allow_plaintext(), "two words").expect_err("no name");
         assert!(in_arguments(&refused).starts_with("--by is \"two words\"; allowed: 1 to 32 of "));
         assert_eq!(as_name("CORP\\jane.doe@example"), "CORP_jane.doe_example");
