@@ -18,21 +18,24 @@
 //! # What it saves
 //!
 //! `cargo run --example replicas --features redis,reqwest,emulator` starts eight processes against one emulated provider
-//! that shuts for ten seconds and says so, once with local gates and once with a Redis between them:
+//! that shuts for ten seconds and says so: with local gates, with a Redis between them, and with one
+//! [pace](#one-pace) for all besides:
 //!
 //! ```text
 //! 8 replicas with 20 callers each, who ask every 5s; the provider shuts for 10s and says so
 //!
-//!                                          local gates     shared gate
-//! requests the provider got                        385             382
-//! 429 in the first 100 ms of the shut                3               1
-//! 429 after that                                     5               0
-//! calls that were answered                         377             381
-//! calls that failed                                  0               0
+//!                                          local gates     shared gate  paced together
+//! requests the provider got                        384             382             357
+//! 429 in the first 100 ms of the shut                3               1               1
+//! 429 after that                                     5               0               0
+//! calls that were answered                         376             381             356
+//! calls that failed                                  0               0               0
 //! ```
 //!
 //! With local gates each replica pays one 429 for every shut; with the shared one the first pays, and those whose request
-//! was on its way. The more replicas there are, and the shorter the provider's windows, the more that is.
+//! was on its way. The more replicas there are, and the shorter the provider's windows, the more that is. Who paces together
+//! comes back more slowly where nobody knows the limit, as here: one probe for all, then four calls a second for all and twice
+//! as many each second, instead of as many for each replica. Callers who ask again when they were answered ask less often then.
 //!
 //! # What travels
 //!
