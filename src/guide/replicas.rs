@@ -123,6 +123,10 @@
 //! | 10000 pools that are shut, in the server; a replica that has 10000 in use and is idle | 3.5 MB; 0.29 % of a core |
 //!
 //! No end is ever earlier in a replica that only heard of it: what is not known of the server's clock, a trip at most, is added.
+//! Of 200 ends 1 in 100 was later by more than the report's own trip and 5 ms, at the end of the way of 50 ms 7 in 100: a busy
+//! machine hears late. In another run, with twenty programs waiting for the two cores instead of ten, news over loopback took
+//! 51 ms at p99, the ends on loopback 15 to 25 ms, and the most in any second was 27: slots that are taken late come together.
+//! In virtual time it is never more than the pace and a batch, 24 (`cargo test -p forbear --features redis --lib gate::slots`).
 //!
 //! # An operator's lever
 //!
