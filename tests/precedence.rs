@@ -311,10 +311,16 @@ impl Answer {
     }
 }
 
+/// How many answers are read.
+fn cases() -> u32 {
+    let given = std::env::var("FORBEAR_FUZZ_INPUTS").ok().and_then(|number| number.parse().ok());
+    given.unwrap_or(if cfg!(debug_assertions) { 3_000 } else { 100_000 })
+}
+
 #[test]
 fn headers_are_believed_in_the_order_the_rules_say() {
     let config = ProptestConfig {
-        cases: if cfg!(debug_assertions) { 3_000 } else { 100_000 },
+        cases: cases(),
         failure_persistence: None,
         ..ProptestConfig::default()
     };

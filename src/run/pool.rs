@@ -184,15 +184,15 @@ impl PoolBuilder {
     /// # Ok::<(), forbear::InvalidSetting>(())
     /// ```
     pub fn build(self) -> Result<Pool, InvalidSetting> {
-        let name = self.path.join("/");
-        self.checked().map_err(|refused| if name.is_empty() { refused } else { refused.of("pool", &name) })
-    }
-
-    fn checked(self) -> Result<Pool, InvalidSetting> {
         within("pool.path (names)", self.path.len(), 1..=DEEPEST, "1 to 8 names")?;
         if self.path.iter().any(String::is_empty) {
             return Err(InvalidSetting::new("pool.path", &self.path, "no empty name"));
         }
+        let name = self.path.join("/");
+        self.with_path().map_err(|refused| refused.of("pool", &name))
+    }
+
+    fn with_path(self) -> Result<Pool, InvalidSetting> {
         if self.table.id.is_empty() || clean(self.table.id) != self.table.id {
             return Err(InvalidSetting::new("table.id", self.table.id, "1 to 64 of A-Z, a-z, 0-9, . _ : / -"));
         }

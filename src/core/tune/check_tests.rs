@@ -114,5 +114,5 @@ fn a_refused_window_or_deadline_is_named() {
     assert_eq!(refused(Duration::ZERO, MINUTE), "window is 0ns; allowed: 10ms to 24h");
     assert_eq!(refused(MINUTE, Duration::ZERO), "deadline is 0ns; allowed: 1ms to 7 days");
     let policy = Policy::for_window(Duration::ZERO).deadline(MINUTE).named("x").build();
-    assert_eq!(policy.expect_err("refused").to_string(), "window is 0ns; allowed: 10ms to 24h");
+    assert_eq!(policy.expect_err("refused").to_string(), "window is 0ns; allowed: 10ms to 24h (policy \"x\")");
 }
