@@ -37,6 +37,8 @@ pub(crate) const OFTEN_AGAIN: f64 = 0.3;
 /// Above this share of calls that succeeded before or after, it was no storm that served nothing for long, whatever the
 /// provider says of when to come back.
 pub(crate) const SERVED_BEFORE: f64 = 0.5;
+/// Above so many times what a limit on requests grants in attempts, over the whole window, refused ones alone may fill it.
+pub(crate) const FILLED_BY_ATTEMPTS: f64 = 2.0;
 /// Above so many times a configured limit served for good, that limit is not the provider's.
 pub(crate) const MORE_THAN_SET: f64 = 1.1;
 /// Fewer successes say too little of how large requests are.
@@ -200,7 +202,15 @@ impl Evidence {
         let (Some(used), Some(load)) = (self.used_when_throttled, self.horizon_load()) else { return false };
         let again = self.firsts_throttled < OFTEN_AT_FIRST && self.retries_throttled > OFTEN_AGAIN;
         let hardly = used < HARDLY_USED && load <= SURELY_ENOUGH && again;
-        self.unnamed > MOSTLY_UNNAMED && (hardly || (used < NOT_USED && load <= FAR_FROM_SHORT))
+        let unused = hardly || (used < NOT_USED && load <= FAR_FROM_SHORT);
+        self.unnamed > MOSTLY_UNNAMED && unused && !self.may_fill_a_limit()
+    }
+
+    /// Whether so many attempts were made that a limit on requests which counts refused ones is full of them, and serves
+    /// nobody although nobody uses it.
+    pub(crate) fn may_fill_a_limit(&self) -> bool {
+        let of_requests = self.loads.iter().find(|load| load.limit.dimension == Dimension::Requests);
+        of_requests.is_some_and(|load| load.mean * self.objective.attempts_per_call > FILLED_BY_ATTEMPTS)
     }
 
     /// Whether the class of what was refused had to be guessed.

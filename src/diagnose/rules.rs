@@ -40,6 +40,9 @@ pub(crate) const DAMMED_SUCCESS: f64 = 0.55;
 pub(crate) const UNPACED_ABOVE: f64 = 0.27;
 /// Above this share of errors among attempts that met no limit, the provider has something to repair.
 pub(crate) const MOST_ERRORS: f64 = 0.01;
+/// Behind a gate so small a share of the failed calls that errors ended is none of the provider's making: the others waited
+/// for the gate.
+pub(crate) const LEAST_BLAMED_ERRORS: f64 = 0.1;
 /// Above this share of retries throttled, or of failed calls without attempts left, retries come too early.
 pub(crate) const TOO_FAST_ABOVE: f64 = 0.5;
 /// Above this share of failed calls out of time, retries come too late.
@@ -57,7 +60,8 @@ pub(crate) fn cause(seen: &Evidence) -> Cause {
     if !seen.objective.is_missed() {
         return Cause::Healthy;
     }
-    let locked_out = seen.locked_out && seen.unnamed > MOSTLY && seen.blame.minute > MOSTLY;
+    let locked_out =
+        seen.locked_out && seen.unnamed > MOSTLY && seen.blame.minute > MOSTLY && !seen.may_fill_a_limit();
     // What was learned of a limit says nothing where it was that of the day which refused.
     if locked_out && seen.loads.is_empty() {
         return Cause::DailySpent;
@@ -68,7 +72,8 @@ pub(crate) fn cause(seen: &Evidence) -> Cause {
     if locked_out {
         return Cause::DailySpent;
     }
-    if seen.errors > MOST_ERRORS {
+    let gate_ended = seen.gated && seen.blame.failure <= LEAST_BLAMED_ERRORS;
+    if seen.errors > MOST_ERRORS && !gate_ended {
         return Cause::ProviderErrors;
     }
     if seen.refuses_without_use() {

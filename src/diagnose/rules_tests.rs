@@ -177,6 +177,23 @@ fn refusals_that_name_no_limit_and_meet_none_in_use_are_the_providers_own() {
 }
 
 #[test]
+fn a_limit_full_of_refused_attempts_is_neither_a_spent_day_nor_the_providers_want_of_capacity() {
+    let told = |attempts: f64, change: fn(&mut Evidence)| {
+        with(|seen| {
+            (seen.unnamed, seen.used_when_throttled, seen.firsts_throttled) = (1.0, Some(0.1), 0.9);
+            (seen.loads[0].mean, seen.objective.attempts_per_call) = (0.5, attempts);
+            change(seen);
+        })
+    };
+    let unused = |_: &mut Evidence| {};
+    assert_eq!([told(3.9, unused), told(4.1, unused)], [Cause::Overloaded, Cause::Unpaced]);
+    let locked_out = |seen: &mut Evidence| (seen.locked_out, seen.used_when_throttled) = (true, Some(0.0));
+    assert_eq!([told(3.9, locked_out), told(4.1, locked_out)], [Cause::DailySpent, Cause::Unpaced]);
+    let of_tokens = |seen: &mut Evidence| seen.loads[0].limit.dimension = crate::core::signal::Dimension::Tokens;
+    assert_eq!(told(9.0, of_tokens), Cause::Overloaded, "attempts that are refused use no tokens");
+}
+
+#[test]
 fn a_day_that_no_answer_names_is_told_from_what_was_learned_but_not_from_a_limit() {
     let locked_out = |known: bool| {
         with(|seen| {
@@ -194,6 +211,13 @@ fn a_day_that_no_answer_names_is_told_from_what_was_learned_but_not_from_a_limit
 fn errors_of_attempts_that_met_no_limit_are_the_providers() {
     assert_eq!(with(|seen| seen.errors = 0.011), Cause::ProviderErrors);
     assert_eq!(with(|seen| seen.errors = 0.01), Cause::BackoffTooFast);
+    let gated = |failure: f64| {
+        with(|seen| {
+            (seen.gated, seen.errors) = (true, 0.05);
+            seen.blame = Blame { failure, minute: 1.0 - failure, ..Blame::default() };
+        })
+    };
+    assert_eq!([gated(0.1), gated(0.11)], [Cause::Unpaced, Cause::ProviderErrors], "who waits for the gate");
 }
 
 #[test]

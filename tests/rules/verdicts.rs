@@ -145,6 +145,9 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
         above(above(unnamed(base.clone(), 0.52, 0.52), "1", 0.1), "1.25", 0.1),
         "quota_too_small firm",
     );
+    let tried = |attempts: f64| ratio(unnamed(base.clone(), 0.52, 0.52), "attempts_of_limit", attempts);
+    case("locked-out-hardly-tried", tried(1.94), "daily_spent likely");
+    case("locked-out-and-filled", tried(2.06), "backoff_too_fast firm");
     let learned = |pool: Pool, share: f64, success: f64| {
         let of =
             |pool: Pool, dimension: &str| pool.at(LEARNED, &format!("load=\"0.85\",dimension=\"{dimension}\""), share);
@@ -181,6 +184,12 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
     case("dammed-named", dammed(0.54, 0.48), "quota_too_small likely");
     case("errors-below", ratio(base.clone(), "errors", 0.0097), "backoff_too_fast firm");
     case("errors-above", ratio(base.clone(), "errors", 0.0103), "provider_errors firm");
+    let waiting = |failure: f64| {
+        let pool = gated(ratio(base.clone(), "errors", 0.05));
+        blamed(pool, &[("failure", failure), ("minute", 1.0 - failure)])
+    };
+    case("errors-behind-a-gate", waiting(0.097), "unpaced firm");
+    case("errors-end-calls-behind-a-gate", waiting(0.103), "provider_errors firm");
     let unused = |unnamed: f64, used: f64, firsts: f64, retries: f64, busy: f64| {
         let pool = ratio(
             ratio(ratio(base.clone(), "unnamed", unnamed), "firsts_throttled", firsts),
@@ -201,6 +210,9 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
     case("hardly-used", hardly(0.145, 0.048), "overloaded likely");
     case("hardly-used-busy", hardly(0.145, 0.052), "unpaced firm");
     case("used-a-little", hardly(0.155, 0.048), "unpaced firm");
+    let filled = |attempts: f64| ratio(hardly(0.1, 0.0), "attempts_of_limit", attempts);
+    case("unused-hardly-tried", filled(1.94), "overloaded likely");
+    case("unused-and-filled", filled(2.06), "unpaced firm");
     let mixed = |minute: f64, overload: f64| {
         blamed(
             ratio(base.clone(), "success", 0.96),

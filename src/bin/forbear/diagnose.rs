@@ -34,7 +34,8 @@ const SHORTEST_WINDOW: Duration = Duration::from_secs(600);
 #[command(after_help = "\
 Examples:
   forbear diagnose --prometheus http://localhost:9090
-  forbear diagnose --prometheus https://prometheus.example/ --at 2026-01-01T14:30:00Z --selector 'job=\"api\"' --json
+  forbear diagnose --prometheus https://prometheus.example/ --selector 'job=\"api\"' --json
+  forbear diagnose --prometheus http://localhost:9090 --at 2026-01-01T14:30:00Z
   forbear diagnose --prometheus http://localhost:9090 --slo 99.9
 
 Access, never from arguments; a name that ends in _FILE names a file that holds it:

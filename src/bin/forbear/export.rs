@@ -29,9 +29,9 @@ use variant::Variant;
 #[command(after_help = "\
 Examples:
   forbear export --out forbear                                              plain files
-  forbear export --out forbear --format prometheusrule --metadata-labels release=kube-prometheus-stack
+  forbear export --out forbear --format prometheusrule --metadata-labels release=prometheus
   forbear export --out forbear --format mimir --group-by env,provider,pool --scrape-interval 30s
-  forbear export --out forbear --slo 99.9 --labels team=search --severity critical=page,warning=ticket
+  forbear export --out forbear --slo 99.9 --labels team=search --severity critical=page
 
 What is written, by --format:
   prometheus      rules/*.yml, *.json, mixin.libsonnet, alertmanager.yml, provisioning/, runbooks.md

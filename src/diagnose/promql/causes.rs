@@ -3,12 +3,13 @@
 use crate::diagnose::cause::{Cause, Certainty};
 use crate::diagnose::certainty::{HOLD_OFF, UNCERTAIN};
 use crate::diagnose::evidence::{
-    FAR_FROM_SHORT, HARDLY_USED, LOAD_MET_BY, MOSTLY_UNNAMED, NOT_USED, OFTEN_AGAIN, OFTEN_AT_FIRST, SURELY_ENOUGH,
+    FAR_FROM_SHORT, FILLED_BY_ATTEMPTS, HARDLY_USED, LOAD_MET_BY, MOSTLY_UNNAMED, NOT_USED, OFTEN_AGAIN, OFTEN_AT_FIRST,
+    SURELY_ENOUGH,
 };
 use crate::diagnose::objective::MOST_ATTEMPTS_PER_CALL;
 use crate::diagnose::promql::yaml::{Group, Rule};
 use crate::diagnose::rules::{
-    DAMMED_SUCCESS, LEAST_CALLS, LEAST_FAILING, LEAST_TOLD, LIKELY_SHORT_ABOVE, MOST_ERRORS, MOST_WRONG, MOSTLY,
+    DAMMED_SUCCESS, LEAST_BLAMED_ERRORS, LEAST_CALLS, LEAST_FAILING, LEAST_TOLD, LIKELY_SHORT_ABOVE, MOST_ERRORS, MOST_WRONG, MOSTLY,
     RIDDEN_OUT, SHORT_ABOVE, STORM_AGAIN, STORM_SUCCESS, STORM_UP_TO, TOO_FAST_ABOVE, TOO_SLOW_ABOVE, UNPACED_ABOVE,
 };
 
@@ -67,6 +68,11 @@ fn is_ridden_out() -> String {
     )
 }
 
+/// Whether so many attempts were made that refused ones may be what fills a limit.
+fn may_fill_a_limit() -> String {
+    format!("(pool:forbear_attempts_of_limit:ratio1h > {FILLED_BY_ATTEMPTS})")
+}
+
 /// Whether a limit refuses that was hardly in use.
 fn refuses_without_use() -> String {
     let used = "max without (dimension) (pool:forbear_used_when_refused:ratio1h)";
@@ -75,9 +81,10 @@ fn refuses_without_use() -> String {
          (({used} < {HARDLY_USED})\n    \
          and (pool:forbear_firsts_throttled:ratio1h < {OFTEN_AT_FIRST}) and (pool:forbear_retries_throttled:ratio1h > {OFTEN_AGAIN})\n    \
          unless ({}))\n  \
-         or (({used} < {NOT_USED}) unless ({}))\n)",
+         or (({used} < {NOT_USED}) unless ({}))\n) unless {}",
         load_above(SURELY_ENOUGH),
-        load_above(FAR_FROM_SHORT)
+        load_above(FAR_FROM_SHORT),
+        may_fill_a_limit()
     )
 }
 
@@ -96,8 +103,14 @@ fn causes() -> Vec<(Cause, String)> {
         (Cause::Healthy, "pool:forbear_missed:bool1h == 0".to_owned()),
         (Cause::DailySpent, format!("{} unless {KNOWN}", is_locked_out())),
         (Cause::QuotaTooSmall, SHORT.to_owned()),
-        (Cause::DailySpent, is_locked_out()),
-        (Cause::ProviderErrors, format!("pool:forbear_errors:ratio1h > {MOST_ERRORS}")),
+        (Cause::DailySpent, format!("{}\n  unless {}", is_locked_out(), may_fill_a_limit())),
+        (
+            Cause::ProviderErrors,
+            format!(
+                "pool:forbear_errors:ratio1h > {MOST_ERRORS}\n  unless (({} <= {LEAST_BLAMED_ERRORS}) and {GATED})",
+                blame("failure")
+            ),
+        ),
         (Cause::Overloaded, refuses_without_use()),
         (Cause::Unclear, format!("({minute} <= {MOSTLY}) and ({overload} <= {MOSTLY})")),
         // Right after the rules were loaded a gate is there before anything is counted.

@@ -100,6 +100,11 @@ pub(super) fn group() -> Group {
             ),
         ),
     ];
+    rules.push(Rule::record(
+        "pool:forbear_attempts_of_limit:ratio1h",
+        "Attempts over what the limit on requests grants: refused ones may be what fills it.",
+        "$attempts / on ($by) (max by ($by) (pool:forbear_granted:minute{dimension=\"requests\"}) * 60)",
+    ));
     rules.extend(Dimension::ALL.iter().map(|dimension| {
         let about = "What is used, over what was asked for: estimates may be wrong, or missing.";
         Rule::record("pool:forbear_need:ratio1h", about, need(*dimension)).label("dimension", dimension.to_string())

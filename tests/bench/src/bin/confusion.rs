@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, IsTerminal, Write};
-use std::ops::Range;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,8 +14,9 @@ Labels random scenarios by re-running them with every change that might mend the
   cargo run --release -p forbear-bench --bin confusion -- --judge cases.jsonl
 
   --seed N        other scenarios [1]
-  --per-cause N   cases of each cause at least [200]
-  --first N       begin with this round of sixteen draws [0]
+  --rounds N      so many rounds of sixteen draws, one for each turn of the kinds of trouble [100]
+  --per-cause N   then as many more of the kinds whose cause is rare, until there are so many of each whose limit is
+                  known [200]; only recall is counted of these
   --most N        rounds at most [1000]
   --keep FILE     write every case, a line of JSON each: number, truth, verdict, scenario
   --judge FILE    take the truth of each case from a file that was kept, and only judge it again; may be given more than once
@@ -26,8 +26,9 @@ Rules were tuned on seeds 1 to 99 and 301; report others. Exit status 1 when a t
 /// What was asked for.
 struct Asked {
     seed: u64,
+    rounds: u64,
     per_cause: usize,
-    rounds: Range<u64>,
+    most: u64,
     keep: Option<String>,
     judge: Vec<String>,
 }
@@ -49,8 +50,7 @@ fn main() -> ExitCode {
 }
 
 fn asked(arguments: Vec<String>) -> Result<Asked, String> {
-    let mut asked = Asked { seed: 1, per_cause: 200, rounds: 0..0, keep: None, judge: Vec::new() };
-    let mut most = 1_000;
+    let mut asked = Asked { seed: 1, rounds: 100, per_cause: 200, most: 1_000, keep: None, judge: Vec::new() };
     let mut arguments = arguments.into_iter();
     while let Some(name) = arguments.next() {
         let mut value = || arguments.next().ok_or(format!("{name} wants a value"));
@@ -58,14 +58,13 @@ fn asked(arguments: Vec<String>) -> Result<Asked, String> {
         match name.as_str() {
             "--seed" => asked.seed = number(value()?)?,
             "--per-cause" => asked.per_cause = number(value()?)? as usize,
-            "--first" => asked.rounds.start = number(value()?)?,
-            "--most" => most = number(value()?)?,
+            "--rounds" => asked.rounds = number(value()?)?,
+            "--most" => asked.most = number(value()?)?,
             "--keep" => asked.keep = Some(value()?),
             "--judge" => asked.judge.push(value()?),
             _ => return Err(format!("{name} is no option")),
         }
     }
-    asked.rounds.end = asked.rounds.start + most;
     Ok(asked)
 }
 
@@ -81,7 +80,7 @@ fn measure(asked: &Asked) -> Result<bool, String> {
     let mut keep = |case: &Case| kept.as_mut().map_or(Ok(()), |file| writeln!(file, "{}", case.line()));
     let mut lost = Ok(());
     let cases = if asked.judge.is_empty() {
-        let cases = draw_all(asked.seed, asked.per_cause, asked.rounds.clone(), workers, |case| {
+        let cases = draw_all(asked.seed, asked.rounds, asked.per_cause, asked.most, workers, |case| {
             // Each as it comes: a run that is cut short keeps what it has found.
             if let Err(error) = keep(case) {
                 lost = Err(error);

@@ -1,8 +1,9 @@
 //! Random scenarios: a provider, its callers, and what may be wrong with either.
 
 use forbear::core::dice::{Dice, SeededDice};
-use forbear::diagnose::Cause;
 use serde_json::{Value, json};
+
+use super::truth::Fault;
 
 /// One window of the per-minute quotas, in seconds.
 const WINDOW: f64 = 60.0;
@@ -73,20 +74,20 @@ impl Family {
         Self::Spend,
     ];
 
-    /// The causes it is there for: it is drawn from until there are enough of them.
+    /// The faults it is there for: further scenarios of it are drawn until there are enough of them.
     #[must_use]
-    pub const fn is_for(self) -> &'static [Cause] {
+    pub const fn is_for(self) -> &'static [Fault] {
         match self {
-            Self::Any => &[Cause::QuotaTooSmall, Cause::Healthy],
-            Self::Curve => &[Cause::Unpaced],
-            Self::Fast => &[Cause::BackoffTooFast],
-            Self::Slow => &[Cause::BackoffTooSlow],
-            Self::Daily => &[Cause::DailySpent],
-            Self::Overload => &[Cause::Overloaded],
-            Self::Concurrency => &[Cause::Concurrency],
-            Self::ProviderErrors => &[Cause::ProviderErrors],
-            Self::CallerErrors => &[Cause::CallerErrors],
-            Self::Spend => &[Cause::SpendLimit],
+            Self::Any => &[Fault::Quota],
+            Self::Curve => &[Fault::Unpaced],
+            Self::Fast => &[Fault::TooFast],
+            Self::Slow => &[Fault::TooSlow],
+            Self::Daily => &[Fault::Daily],
+            Self::Overload => &[Fault::Overload],
+            Self::Concurrency => &[Fault::Concurrency],
+            Self::ProviderErrors => &[Fault::ProviderErrors],
+            Self::CallerErrors => &[Fault::CallerErrors],
+            Self::Spend => &[Fault::Spend],
         }
     }
 }
@@ -124,6 +125,20 @@ pub fn scenario(seed: u64, number: u64) -> (Family, Value) {
     let mut draw = Draw(SeededDice::new(mixed));
     let family = family(number);
     (family, of_family(family, number, &mut draw))
+}
+
+/// The scenario of this number, drawn for the fault of its family: where that is the curve alone, calls come evenly, as
+/// bursts are a matter of pace and quota.
+#[must_use]
+pub fn further(seed: u64, number: u64) -> (Family, Value) {
+    let (family, mut scenario) = scenario(seed, number);
+    let arrivals = &mut scenario["callers"]["arrivals"];
+    if matches!(family, Family::Fast | Family::Slow)
+        && let Some(per_minute) = arrivals["diurnal"]["per_minute"].as_f64()
+    {
+        *arrivals = json!({"poisson": {"per_minute": per_minute}});
+    }
+    (family, scenario)
 }
 
 fn of_family(family: Family, number: u64, draw: &mut Draw) -> Value {

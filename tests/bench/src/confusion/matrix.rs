@@ -98,6 +98,9 @@ pub fn known(cases: &[&Case]) -> Vec<Figure> {
         recall(cases, "overloaded", &[Cause::Overloaded], Bound::AtLeast(0.85)),
         told(Cause::ProviderErrors),
         told(Cause::CallerErrors),
+        recall(cases, "backoff_too_fast", &[Cause::BackoffTooFast], Bound::None),
+        recall(cases, "backoff_too_slow", &[Cause::BackoffTooSlow], Bound::None),
+        recall(cases, "unpaced", &[Cause::Unpaced], Bound::None),
         recall(cases, "spend_limit", &[Cause::SpendLimit], Bound::None),
         recall(cases, "concurrency", &[Cause::Concurrency], Bound::None),
         alarms(cases, Bound::AtMost(0.01)),
@@ -119,7 +122,8 @@ pub fn unknown(cases: &[&Case]) -> Vec<Figure> {
 fn precision(cases: &[&Case], target: Bound) -> Figure {
     let said = cases.iter().filter(|case| {
         let fault = case.truth.fault;
-        case.verdict.cause == Cause::QuotaTooSmall && fault != Fault::Two && fault != Fault::Healthy
+        let counts = !case.further && fault != Fault::Two && fault != Fault::Healthy;
+        counts && case.verdict.cause == Cause::QuotaTooSmall
     });
     let (of, count) =
         said.fold((0, 0), |(of, right), case| (of + 1, right + usize::from(case.truth.is(Cause::QuotaTooSmall))));
@@ -136,7 +140,7 @@ fn recall(cases: &[&Case], name: &'static str, causes: &[Cause], target: Bound) 
 /// Of those whose quota would do, those who are not told to buy more: the curve or the pace is blamed, or another change
 /// named that is enough.
 fn client(cases: &[&Case], target: Bound) -> Figure {
-    let of: Vec<_> = cases.iter().filter(|case| case.truth.fault.is_clients()).collect();
+    let of: Vec<_> = cases.iter().filter(|case| !case.further && case.truth.fault.is_clients()).collect();
     let blamed = |cause| matches!(cause, Cause::Unpaced | Cause::BackoffTooFast | Cause::BackoffTooSlow);
     let count = of.iter().filter(|case| blamed(case.verdict.cause) || case.is_right()).count();
     Figure { name: "curve or pace recognised as the caller's", of: of.len(), count, target }
@@ -154,7 +158,8 @@ fn alarms(cases: &[&Case], target: Bound) -> Figure {
 pub fn helped(cases: &[&Case]) -> Vec<Figure> {
     let said = |cause: &&Cause| cases.iter().any(|case| case.verdict.cause == **cause && case.helped.is_some());
     let figure = |cause: &Cause| {
-        let of = cases.iter().filter(|case| case.verdict.cause == *cause && case.truth.is_single());
+        let counts = |case: &&&Case| !case.further && case.verdict.cause == *cause && case.truth.is_single();
+        let of = cases.iter().filter(counts);
         let of: Vec<_> = of.filter_map(|case| case.helped).collect();
         Figure {
             name: cause.as_str(),

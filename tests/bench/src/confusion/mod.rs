@@ -17,15 +17,14 @@ pub mod draw;
 pub mod matrix;
 pub mod truth;
 
-use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 
-use forbear::diagnose::{Cause, Verdict};
+use forbear::diagnose::Verdict;
 use serde_json::Value;
 
 use draw::Family;
-use truth::Truth;
+use truth::{Fault, Truth};
 
 /// A scenario, what is wrong with it, and what the verdict says.
 #[derive(Clone, Debug)]
@@ -34,6 +33,8 @@ pub struct Case {
     pub number: u64,
     /// What tends to be wrong with scenarios of its kind.
     pub family: Family,
+    /// Whether it was drawn because its fault was rare, and is kept because it has it: it says nothing of how often that is.
+    pub further: bool,
     /// The scenario, as `forbear simulate` takes it.
     pub scenario: Value,
     /// What is wrong.
@@ -53,7 +54,18 @@ impl Case {
     pub fn of(seed: u64, number: u64) -> Self {
         let (family, scenario) = draw::scenario(seed, number);
         let truth = truth::truth(&scenario);
-        Self::judged(number, family, scenario, truth)
+        Self::judged(number, family, false, scenario, truth)
+    }
+
+    /// The same, if what is wrong is what its family is there for.
+    ///
+    /// # Panics
+    /// When the scenario is refused: a mistake in the draw.
+    #[must_use]
+    pub fn further(seed: u64, number: u64) -> Option<Self> {
+        let (family, scenario) = draw::further(seed, number);
+        let truth = truth::truth_among(&scenario, family.is_for())?;
+        Some(Self::judged(number, family, true, scenario, truth))
     }
 
     /// A case whose truth was found out before, judged again: a fiftieth of the work.
@@ -68,22 +80,24 @@ impl Case {
         let number = line["number"].as_u64().ok_or("no number")?;
         let scenario = line["scenario"].clone();
         let truth = Truth::of_line(&line, truth::run(&scenario)).ok_or("no truth")?;
-        Ok(Self::judged(number, draw::family(number), scenario, truth))
+        let further = line["further"].as_bool().unwrap_or(false);
+        Ok(Self::judged(number, draw::family(number), further, scenario, truth))
     }
 
-    fn judged(number: u64, family: Family, scenario: Value, truth: Truth) -> Self {
+    fn judged(number: u64, family: Family, further: bool, scenario: Value, truth: Truth) -> Self {
         let verdict = truth.outcome.verdict.clone().expect("the engine has a verdict");
         let helped = apply::applied(&scenario, &verdict).map(|changed| truth::is_healthy(&truth::run(&changed)));
-        Self { number, family, scenario, truth, verdict, helped }
+        Self { number, family, further, scenario, truth, verdict, helped }
     }
 
     /// All about it, as one line of JSON.
     #[must_use]
     pub fn line(&self) -> String {
-        let Self { number, family, scenario, truth, helped, .. } = self;
+        let Self { number, family, further, scenario, truth, helped, .. } = self;
         serde_json::json!({
             "number": number,
             "family": format!("{family:?}"),
+            "further": further,
             "truth": truth.fault.as_str(),
             "fixes": truth.fixes,
             "ideal": truth.ideal,
@@ -109,32 +123,35 @@ impl Case {
     }
 }
 
-/// Draws cases until each family has had its share: `per_cause` of the cause it is there for, or all of `rounds`, a draw of
-/// each family's turns a round. `tell` is told of each, in no order.
+/// Draws `rounds` of all families' turns; after them, of the families whose faults are too rare in these, until there are
+/// `per_cause` of each whose limit is known, or `most` rounds were drawn. `tell` is told of each case, in no order.
 pub fn draw_all(
     seed: u64,
+    rounds: u64,
     per_cause: usize,
-    rounds: Range<u64>,
+    most: u64,
     workers: usize,
     mut tell: impl FnMut(&Case),
 ) -> Vec<Case> {
     let turns = draw::TURN.len() as u64;
-    let next = AtomicU64::new(rounds.start * turns);
-    let open = std::sync::Mutex::new(vec![true; Family::ALL.len()]);
-    let mut cases = Vec::new();
+    let next = AtomicU64::new(0);
+    let lacking = std::sync::Mutex::new(vec![true; Family::ALL.len()]);
+    let mut cases: Vec<Case> = Vec::new();
     std::thread::scope(|scope| {
         let (found, finds) = channel();
         for _ in 0..workers.max(1) {
-            let (found, next, open) = (found.clone(), &next, &open);
+            let (found, next, lacking) = (found.clone(), &next, &lacking);
+            let case = move |number: u64| {
+                if number / turns < rounds {
+                    return Some(Some(Case::of(seed, number)));
+                }
+                let lacking = lacking.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+                let goes_on = number / turns < most && lacking.contains(&true);
+                goes_on.then(|| lacking[draw::family(number) as usize].then(|| Case::further(seed, number)).flatten())
+            };
             scope.spawn(move || {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let wanted = |open: &[bool]| (open.iter().any(|open| *open), open[draw::family(number) as usize]);
-                    let (any, this) = wanted(&open.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
-                    if !any || number / turns >= rounds.end {
-                        break;
-                    }
-                    if this && found.send(Case::of(seed, number)).is_err() {
+                while let Some(case) = case(next.fetch_add(1, Ordering::Relaxed)) {
+                    if case.is_some_and(|case| found.send(case).is_err()) {
                         break;
                     }
                 }
@@ -144,11 +161,9 @@ pub fn draw_all(
         for case in finds {
             tell(&case);
             cases.push(case);
-            let of = |cause: Cause| cases.iter().filter(|case| case.limit_known() && case.truth.is(cause)).count();
-            let mut open = open.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            for family in Family::ALL {
-                open[*family as usize] = family.is_for().iter().any(|cause| of(*cause) < per_cause);
-            }
+            let of = |fault: Fault| cases.iter().filter(|case| case.limit_known() && case.truth.fault == fault).count();
+            let lacks = |family: &Family| family.is_for().iter().any(|fault| of(*fault) < per_cause);
+            *lacking.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Family::ALL.iter().map(lacks).collect();
         }
     });
     cases.sort_by_key(|case| case.number);

@@ -1,6 +1,7 @@
 //! What is wrong with a scenario, found out by changing it: a fault is what has to be changed for the objective to be met.
 //!
-//! The same calls come at the same instants whatever is changed. The order, in which the first that applies is the fault:
+//! The same calls come at the same instants whatever is changed. The order, in which the first that applies is the fault and
+//! the rest is not tried:
 //!
 //! 1. the objective is met: none;
 //! 2. the account, the caller's errors, the provider's errors or the day's quota lifted is enough;
@@ -118,7 +119,8 @@ impl Fault {
 pub struct Truth {
     /// What is wrong.
     pub fault: Fault,
-    /// Every change that alone was enough: a cause's word where a limit or an error was lifted, else what was set.
+    /// The changes tried that alone were enough: a cause's word where a limit or an error was lifted, else what was set.
+    /// Those that stand behind the fault in the order above were not tried.
     pub fixes: Vec<String>,
     /// The share of calls that the ideal engine serves; 1 where that was not asked.
     pub ideal: f64,
@@ -170,45 +172,52 @@ pub fn run(scenario: &Value) -> Outcome {
 /// What has to be changed.
 #[must_use]
 pub fn truth(scenario: &Value) -> Truth {
+    truth_among(scenario, Fault::ALL).expect("it is one of all")
+}
+
+/// What has to be changed, if it is one of these faults: the search ends where none of them can follow.
+#[must_use]
+pub fn truth_among(scenario: &Value, faults: &[Fault]) -> Option<Truth> {
     let outcome = run(scenario);
     let mut truth = Truth { fault: Fault::Healthy, fixes: Vec::new(), ideal: 1.0, multiple: None, outcome };
     if !is_healthy(&truth.outcome) {
-        truth.try_changes(scenario);
+        truth.fault = truth.try_changes(scenario, faults)?;
     }
-    truth
+    faults.contains(&truth.fault).then_some(truth)
 }
 
 impl Truth {
-    /// Tries every change and names the fault.
-    fn try_changes(&mut self, scenario: &Value) {
+    /// Tries changes until the fault is found, or can be none of these.
+    fn try_changes(&mut self, scenario: &Value, faults: &[Fault]) -> Option<Fault> {
+        let among = |some: &[Fault]| some.iter().any(|fault| faults.contains(fault)).then_some(());
         let lifts = lifts(scenario);
         for (cause, lifted) in &lifts {
             self.try_one(cause.as_str().to_owned(), lifted);
         }
-        let (slower, faster) = self.try_curves(scenario);
-        let gate = self.try_gates(scenario);
-        let ideal = run(&with(scenario, |s| s["engine"] = json!("pacer")));
-        self.ideal = ideal.success_ratio.unwrap_or(0.0);
-        let quota = self.try_quotas(scenario);
-        let curve = match (slower, faster) {
-            (None, None) => None,
-            (Some(true), Some(false)) => Some(Fault::TooFast),
-            (Some(false), Some(true)) => Some(Fault::TooSlow),
-            _ => Some(Fault::Curve),
-        };
-        let lifted =
-            |faults: &[Fault]| faults.iter().copied().find(|fault| self.fixes.iter().any(|fix| fix == fault.as_str()));
         // The ideal engine knows neither overload nor errors, and more quota hides them.
         let alone = lifts.iter().all(|(cause, _)| *cause == Cause::Concurrency);
-        self.fault = lifted(&[Fault::Spend, Fault::CallerErrors, Fault::ProviderErrors, Fault::Daily])
-            .or(curve)
-            .or_else(|| lifted(&[Fault::Overload, Fault::Concurrency]))
-            .or_else(|| (gate || (alone && self.ideal >= LEAST_SUCCESS)).then_some(Fault::Unpaced))
-            .or_else(|| (alone && quota.is_some()).then_some(Fault::Quota))
-            .unwrap_or(Fault::Two);
-        if self.fault == Fault::Quota {
-            self.multiple = smallest(scenario, quota == Some(Curve::Own));
+        if let Some(fault) = self.lifted(&[Fault::Spend, Fault::CallerErrors, Fault::ProviderErrors, Fault::Daily]) {
+            return Some(fault);
         }
+        let lifted = self.lifted(&[Fault::Overload, Fault::Concurrency]);
+        let curves = [Fault::TooFast, Fault::TooSlow, Fault::Curve];
+        let costly = [Fault::Unpaced, Fault::Quota, Fault::Two];
+        among(&curves).or_else(|| lifted.and_then(|fault| among(&[fault]))).or_else(|| among(&costly))?;
+        if let Some(fault) = self.try_curves(scenario).or(lifted) {
+            return Some(fault);
+        }
+        among(&costly)?;
+        if let Some(fault) = self.try_pacing(scenario, alone) {
+            return Some(fault);
+        }
+        among(&[Fault::Quota, Fault::Two])?;
+        let short = if alone { self.try_quotas(scenario) } else { None };
+        Some(short.unwrap_or(Fault::Two))
+    }
+
+    /// The first of these faults whose limit or error, lifted, was enough.
+    fn lifted(&self, faults: &[Fault]) -> Option<Fault> {
+        faults.iter().copied().find(|fault| self.fixes.iter().any(|fix| fix == fault.as_str()))
     }
 
     /// Runs a change; whether it is enough.
@@ -220,9 +229,9 @@ impl Truth {
         enough
     }
 
-    /// Curves that heed no header, then ways of heeding it. Whether those that are enough are all slower than the present
-    /// one, and all faster.
-    fn try_curves(&mut self, scenario: &Value) -> (Option<bool>, Option<bool>) {
+    /// Curves that heed no header, then ways of heeding it: too fast if all that are enough are slower than the present one,
+    /// too slow if all are faster.
+    fn try_curves(&mut self, scenario: &Value) -> Option<Fault> {
         let present = scenario["policy"]["base_s"].as_f64().unwrap_or(6.0);
         let mut enough = Vec::new();
         for base in BASES {
@@ -232,40 +241,48 @@ impl Truth {
                 }
             }
         }
-        let mut heeding = false;
-        if scenario["provider"]["retry_after"] != "none" {
-            for base in [1.0, 6.0] {
-                for jitter in ["none", "1s", "curve"] {
-                    heeding |= self.try_one(format!("header {base} {jitter}"), &heeds(scenario, base, jitter));
-                }
-            }
+        if !enough.is_empty() {
+            return Some(match enough {
+                _ if enough.iter().all(|base| *base > present) => Fault::TooFast,
+                _ if enough.iter().all(|base| *base < present) => Fault::TooSlow,
+                _ => Fault::Curve,
+            });
         }
-        if enough.is_empty() {
-            return (heeding.then_some(true), heeding.then_some(true));
-        }
-        (Some(enough.iter().all(|base| *base > present)), Some(enough.iter().all(|base| *base < present)))
+        let told = scenario["provider"]["retry_after"] != "none";
+        let mut ways = [1.0, 6.0].into_iter().flat_map(|base| ["none", "1s", "curve"].map(|jitter| (base, jitter)));
+        let heeding = told
+            && ways.any(|(base, jitter)| self.try_one(format!("header {base} {jitter}"), &heeds(scenario, base, jitter)));
+        heeding.then_some(Fault::Curve)
     }
 
-    /// Gates from the present one upwards, with the present curve and with a good one.
-    fn try_gates(&mut self, scenario: &Value) -> bool {
+    /// Gates from the present one upwards, with the present curve and with a good one; then the ideal engine, where it says
+    /// something.
+    fn try_pacing(&mut self, scenario: &Value, alone: bool) -> Option<Fault> {
         const RUNGS: [&str; 4] = ["none", "local", "news", "shared"];
         let present = RUNGS.iter().position(|rung| scenario["gate"] == **rung).unwrap_or(0);
         let mut enough = false;
         for rung in &RUNGS[present..] {
             let gated = |s: &Value| with(s, |s| s["gate"] = json!(rung));
             if *rung != RUNGS[present] {
-                enough |= self.try_one(format!("gate {rung}"), &gated(scenario));
+                enough = enough || self.try_one(format!("gate {rung}"), &gated(scenario));
             }
-            enough |= self.try_one(format!("gate {rung} and curve"), &gated(&heeds(scenario, 6.0, "curve")));
+            enough =
+                enough || self.try_one(format!("gate {rung} and curve"), &gated(&heeds(scenario, 6.0, "curve")));
         }
-        enough
+        if !enough && alone {
+            let ideal = run(&with(scenario, |s| s["engine"] = json!("pacer")));
+            self.ideal = ideal.success_ratio.unwrap_or(0.0);
+            enough = self.ideal >= LEAST_SUCCESS;
+        }
+        enough.then_some(Fault::Unpaced)
     }
 
     /// More quota, with the present curve or else with a good one.
-    fn try_quotas(&mut self, scenario: &Value) -> Option<Curve> {
+    fn try_quotas(&mut self, scenario: &Value) -> Option<Fault> {
         for factor in MULTIPLES {
             if self.try_one(format!("quota x{factor}"), &times(scenario, factor)) {
-                return Some(Curve::Own);
+                self.multiple = smallest(scenario, true);
+                return Some(Fault::Quota);
             }
         }
         for factor in MULTIPLES {
@@ -274,21 +291,13 @@ impl Truth {
                 [curve(&more, 6.0, CAP), curve(&more, 12.0, 12.0), curve(&more, 2.0, CAP), heeds(&more, 6.0, "curve")];
             for changed in good {
                 if self.try_one(format!("quota x{factor} and curve"), &changed) {
-                    return Some(Curve::Good);
+                    self.multiple = smallest(scenario, false);
+                    return Some(Fault::Quota);
                 }
             }
         }
         None
     }
-}
-
-/// With which curve more quota is enough.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Curve {
-    /// The present one.
-    Own,
-    /// A good one.
-    Good,
 }
 
 fn with(scenario: &Value, change: impl FnOnce(&mut Value)) -> Value {

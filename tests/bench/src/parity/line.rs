@@ -1,5 +1,6 @@
 //! Which verdicts lie so near a line that extrapolated increases may carry them over it.
 
+use forbear::core::signal::Dimension;
 use forbear::diagnose::Verdict;
 
 /// As near as this, to both sides.
@@ -24,11 +25,16 @@ pub(super) fn is_near(verdict: &Verdict) -> bool {
         (seen.unnamed, vec![0.5]),
         (seen.errors, vec![0.01]),
         (seen.learned_load, vec![0.85, 2.0]),
-        (seen.used_when_throttled.unwrap_or_default(), vec![0.3]),
+        (seen.used_when_throttled.unwrap_or_default(), vec![0.3, 0.15]),
     ];
     lines.extend(
         [blame.minute, blame.day, blame.spend, blame.overload, blame.concurrency, blame.failure]
             .map(|part| (part, vec![0.5])),
+    );
+    lines.push((blame.failure, vec![0.1]));
+    let of_requests = seen.loads.iter().filter(|load| load.limit.dimension == Dimension::Requests);
+    lines.extend(
+        of_requests.map(|load| (load.mean * seen.objective.attempts_per_call, vec![2.0])),
     );
     lines.extend(seen.loads.iter().map(|load| (load.horizon, vec![1.0, 0.9, 0.5])));
     lines.extend(seen.loads.iter().map(|load| (load.sustained, vec![1.1])));
