@@ -30,6 +30,8 @@ fn every_setting_is_taken_by_what_it_is_for() {
             prometheus(block, &setting, &folder);
         } else if setting.get(0).is_some_and(|first| first.get("target_label").is_some()) {
             victoria_metrics(block, &folder);
+        } else if setting["receivers"].is_array() {
+            alertmanager(block, &folder);
         } else if has("receivers") {
             // The collector's own binary is 100 MB.
             assert_eq!(
@@ -73,6 +75,15 @@ fn prometheus(block: &Block, setting: &Value, folder: &Path) {
         let named = setting["rule_files"].as_array().map_or(0, Vec::len);
         assert_eq!(said.matches("rules found").count(), named, "{}: {said}", block.place());
     }
+}
+
+/// Its own tool takes it, with what every configuration has beside it.
+fn alertmanager(block: &Block, folder: &Path) {
+    let file = folder.join("alertmanager.yml");
+    let beside = "global: {slack_api_url: 'http://127.0.0.1/'}\nroute: {receiver: tickets}\n";
+    fs::write(&file, format!("{beside}{}", block.text)).expect("written");
+    let output = tool("amtool").arg("check-config").arg(&file).output().expect("it runs");
+    assert!(output.status.success(), "{}: {}", block.place(), text(&output.stderr));
 }
 
 /// It takes the rules of relabelling, and so does a Prometheus.
