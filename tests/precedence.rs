@@ -319,11 +319,7 @@ fn cases() -> u32 {
 
 #[test]
 fn headers_are_believed_in_the_order_the_rules_say() {
-    let config = ProptestConfig {
-        cases: cases(),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    };
+    let config = ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() };
     proptest!(config, |(answer in answers())| {
         let table = provider::by_id(answer.provider.0).expect("a table");
         let headers = answer.headers();
