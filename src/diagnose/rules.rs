@@ -60,8 +60,7 @@ pub(crate) fn cause(seen: &Evidence) -> Cause {
     if !seen.objective.is_missed() {
         return Cause::Healthy;
     }
-    let locked_out =
-        seen.locked_out && seen.unnamed > MOSTLY && seen.blame.minute > MOSTLY && !seen.may_fill_a_limit();
+    let locked_out = seen.locked_out && seen.unnamed > MOSTLY && seen.blame.minute > MOSTLY && !seen.may_fill_a_limit();
     // What was learned of a limit says nothing where it was that of the day which refused.
     if locked_out && seen.loads.is_empty() {
         return Cause::DailySpent;

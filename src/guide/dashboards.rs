@@ -22,8 +22,9 @@
 //!
 //! **The first row answers.** The verdict of each pool in words, how sure it is, and what to do; a click leads to the runbook
 //! of that cause, the pool's name to its diagnosis. Beneath it, over the time shown: calls that succeeded, attempts that were
-//! throttled, what is left of the tightest quota, calls that two layers retry, and who is shut until when and why. The words
-//! are those of [`verdict`](crate::guide::verdict).
+//! throttled, what is left of the tightest quota, calls that two layers retry, whether replicas rely on their shared store,
+//! and who is shut until when and why. The words are those of [`verdict`](crate::guide::verdict). The diagnosis begins with
+//! the same table: an alert leads there, with its pool chosen. Dashed lines on it are where a number begins to mean something.
 //!
 //! **One word, one colour.** Green is as it should be, orange a limit that said no, red failed; blue was stated by the
 //! provider, purple is the backoff's curve, yellow the gate; brown is the day's quota, pink money, teal the provider's own

@@ -38,12 +38,12 @@
 //! of Alertmanager can put an address before. With it, it works from a pager too:
 //!
 //! ```yaml
-//! # alertmanager.yml: the boards in a message
+//! # alertmanager.yml: a message with links to the boards
 //! receivers:
 //!   - name: tickets
 //!     slack_configs:
 //!       - channel: '#search'
-//!         text: '{{ .CommonAnnotations.description }} {{ .CommonAnnotations.dashboard_url }}'
+//!         text: '{{ range .Alerts }}{{ .Annotations.description }} {{ .Annotations.dashboard_url }} {{ end }}'
 //! ```
 //!
 //! # Prometheus and Grafana that read files

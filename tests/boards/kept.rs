@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::board::Board;
+use crate::states::STATES;
 use crate::{diagnosis, gate, overview, replicas};
 
 /// All boards.
@@ -31,6 +32,19 @@ pub(crate) fn read() -> Vec<(&'static str, Value)> {
         (board.name, serde_json::from_str(&text).expect("JSON"))
     };
     boards().into_iter().map(one).collect()
+}
+
+/// Whoever clones the project takes them along, and they are drawn anew with every change of a board.
+#[test]
+fn there_is_a_small_picture_of_every_board_in_every_state() {
+    const MOST_BYTES: u64 = 100_000;
+    for state in &STATES {
+        for board in boards() {
+            let picture = dashboards().join("pictures").join(format!("{}-{}.png", state.name, board.name));
+            let size = fs::metadata(&picture).unwrap_or_else(|error| panic!("{}: {error}", picture.display())).len();
+            assert!(size <= MOST_BYTES, "{}: {size} bytes", picture.display());
+        }
+    }
 }
 
 #[test]

@@ -101,7 +101,7 @@ impl Panel {
         panel.defaults = json!({"color": {"mode": "thresholds"}});
         panel.options = json!({
             "reduceOptions": {"calcs": ["lastNotNull"], "values": false, "fields": ""},
-            "colorMode": "background", "graphMode": "none", "textMode": "value", "justifyMode": "center",
+            "colorMode": "background_solid", "graphMode": "none", "textMode": "value", "justifyMode": "center",
         });
         panel
     }

@@ -193,6 +193,22 @@ fn a_pool_that_changes_and_a_limit_that_does_are_logged_below_warn_unless_it_las
     assert_eq!(levels, expected);
 }
 
+#[cfg(feature = "redis")]
+#[test]
+fn a_store_that_is_not_relied_on_is_logged_with_what_it_said() {
+    use crate::event::words::DegradedReason;
+    use crate::store::Note;
+
+    let (traced, _guard) = Traced::here();
+    log::store(&Note::Degraded { reason: DegradedReason::Rejected, said: "NoPerm: no permissions to run 'evalsha'" });
+    log::store(&Note::NoChannel { said: "NoPerm" });
+    log::store(&Note::Recovered { away: Duration::from_secs(7) });
+    let levels: Vec<_> = traced.levels().iter().map(|(name, level)| format!("{level} {name}")).collect();
+    let expected = ["WARN forbear.store.degraded", "WARN forbear.store.no_channel", "INFO forbear.store.recovered"];
+    assert_eq!(levels, expected);
+    assert!(traced.log().contains("rejected") && traced.log().contains("to run 'evalsha'"), "{}", traced.log());
+}
+
 #[test]
 fn a_call_site_is_warned_once_for_each_way_of_noticing_with_the_way_out() {
     let (traced, _guard) = Traced::here();

@@ -116,7 +116,13 @@ impl Hub {
         let transition = state.breaker.failed(reason, fails_over, now, &mut &self.dice);
         drop(state);
         if transition.is_some() {
-            let said = error.map_or_else(|| format!("no answer within {ANSWER_WITHIN:?}"), said_of);
+            let said = match error {
+                Some(error) => said_of(error),
+                None if reason == DegradedReason::Silent => {
+                    "two pings of the subscription were not answered".to_owned()
+                }
+                None => format!("no answer within {ANSWER_WITHIN:?}"),
+            };
             self.tell_transition(transition, &said, now);
         }
     }

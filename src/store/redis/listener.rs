@@ -22,6 +22,8 @@ const PING_EVERY: Duration = Duration::from_secs(5);
 const SUBSCRIBE_WITHIN: Duration = Duration::from_secs(1);
 /// Before the next try.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
+/// The same where the server lets nobody subscribe: that is a setting somebody has to change.
+const TRY_AGAIN_WHERE_REFUSED: Duration = Duration::from_secs(30);
 
 /// Runs until the store is dropped.
 pub(super) async fn run(hub: Arc<Hub>) {
@@ -33,7 +35,8 @@ pub(super) async fn run(hub: Arc<Hub>) {
             hub.reconcile_soon();
         }
         let now = hub.clock.now();
-        let again_at = now.after(jittered(TRY_AGAIN, &mut &hub.dice));
+        let wait = if refused { TRY_AGAIN_WHERE_REFUSED } else { TRY_AGAIN };
+        let again_at = now.after(jittered(wait, &mut &hub.dice));
         let asked_again_at = hub.state().breaker.may_ask(now).err();
         hub.clock.sleep_until(asked_again_at.unwrap_or(again_at).max(again_at)).await;
     }

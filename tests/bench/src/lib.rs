@@ -8,7 +8,7 @@
 //! | `cargo run --release -p forbear-bench --bin confusion` | the verdict beside what really mends each of some thousand scenarios |
 //! | `cargo run --release -p forbear-bench --bin onset -- FILE` | from a pool's first trouble to the page and the right cause |
 //! | `cargo run --release -p forbear-bench --bin parity` | the rules in a Prometheus beside the verdicts of the process |
-//! | `cargo run --release -p forbear-bench --features fleet --bin fleet` | the gate replicas share: cost, news, half a minute without the store |
+//! | `cargo run --release -p forbear-bench --features fleet --bin fleet` | the gate replicas share: cost, news, clocks, half a minute without the store |
 //! | `cargo run --release -p forbear-bench --bin growth` | reading answers, against their size |
 //! | `cargo run --release -p forbear-bench --bin numbers` | suggested numbers and the check's predictions, against simulation |
 //! | `cargo run --release -p forbear-bench --features telemetry --bin telemetry` | one call that succeeds at once, told to meters and instruments |

@@ -65,7 +65,7 @@ function Stat({ panel, frames, width, height }: Drawn) {
           height={height}
           value={panel.options.textMode === 'value_and_name' ? { ...value.display, title: value.display.title } : { ...value.display, title: undefined }}
           theme={theme}
-          colorMode={BigValueColorMode.Background}
+          colorMode={panel.options.colorMode as BigValueColorMode}
           graphMode={BigValueGraphMode.None}
           textMode={panel.options.textMode === 'value_and_name' ? BigValueTextMode.ValueAndName : BigValueTextMode.Value}
           justifyMode={BigValueJustifyMode.Center}
