@@ -1,4 +1,5 @@
-//! Eight replicas, one provider that shuts for ten seconds: what it gets to see without a shared gate, and with one.
+//! Eight replicas, one provider that shuts for ten seconds: what it gets to see without a shared gate, with one, and with one
+//! that shares the pace too.
 //!
 //! ```sh
 //! cargo run --example replicas --features redis,reqwest,emulator
@@ -34,7 +35,16 @@ const AFTER: Duration = Duration::from_secs(6);
 async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["replica", url, store, callers, of_all] => replica(url, store, callers.parse()?, of_all.parse()?).await,
+        ["replica", url, gate, store, callers, of_all] => {
+            // A fleet of its own: it knows nothing of the run before.
+            let options = RedisOptions::new(store, format!("replicas-example-{gate}"));
+            let gate = match gate {
+                "local" => Gate::local(),
+                "paced" => Gate::redis(options.paced()),
+                _ => Gate::redis(options),
+            };
+            replica(url, gate, callers.parse()?, of_all.parse()?).await
+        }
         [] => compare().await,
         _ => Err("it takes no arguments".into()),
     }
@@ -42,8 +52,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
 /// One replica: callers who ask again and again, from the line on its input on. Its turns lie between those of the others,
 /// later by this share of one.
-async fn replica(url: &str, store: &str, callers: u32, later: f64) -> Result<(), Box<dyn Error>> {
-    let gate = if store == "-" { Gate::local() } else { Gate::redis(RedisOptions::new(store, "replicas-example")) };
+async fn replica(url: &str, gate: Gate, callers: u32, later: f64) -> Result<(), Box<dyn Error>> {
     let forbear = Forbear::builder().gate(gate).build()?;
     let pool = forbear.pool(provider::generic(), ["account", "model"]).build()?;
     let policy = Policy::interactive(Duration::from_secs(30)).named("replicas").build()?;
@@ -97,10 +106,15 @@ async fn compare() -> Result<(), Box<dyn Error>> {
     println!(
         "{replicas} replicas with {callers} callers each, who ask every {EVERY:?}; the provider shuts for {SHUT:?} and says so"
     );
-    let without = run(replicas, callers, "-").await?;
-    let with = run(replicas, callers, &store).await?;
-    println!("\n{:36}{:>16}{:>16}", "", "local gates", "shared gate");
-    let row = |what: &str, of: fn(&Seen) -> u64| println!("{what:36}{:>16}{:>16}", of(&without), of(&with));
+    let mut seen = Vec::new();
+    for gate in ["local", "news", "paced"] {
+        seen.push(run(replicas, callers, gate, &store).await?);
+    }
+    println!("\n{:36}{:>16}{:>16}{:>16}", "", "local gates", "shared gate", "paced together");
+    let row = |what: &str, of: fn(&Seen) -> u64| {
+        let numbers: String = seen.iter().map(|seen| format!("{:>16}", of(seen))).collect();
+        println!("{what:36}{numbers}");
+    };
     row("requests the provider got", |seen| seen.requests as u64);
     row("429 in the first 100 ms of the shut", |seen| seen.at_once as u64);
     row("429 after that", |seen| seen.later as u64);
@@ -110,7 +124,7 @@ async fn compare() -> Result<(), Box<dyn Error>> {
 }
 
 /// Runs the replicas against a provider of their own.
-async fn run(replicas: u32, callers: u32, store: &str) -> Result<Seen, Box<dyn Error>> {
+async fn run(replicas: u32, callers: u32, gate: &str, store: &str) -> Result<Seen, Box<dyn Error>> {
     let provider =
         Emulator::builder().speaks(provider::generic()).service_time(Duration::from_millis(50)).start().await?;
     let program = std::env::current_exe()?;
@@ -118,7 +132,7 @@ async fn run(replicas: u32, callers: u32, store: &str) -> Result<Seen, Box<dyn E
     for index in 0..replicas {
         let later = f64::from(index) / f64::from(replicas);
         let child = tokio::process::Command::new(&program)
-            .args(["replica", &provider.url(), store, &callers.to_string(), &later.to_string()])
+            .args(["replica", &provider.url(), gate, store, &callers.to_string(), &later.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)

@@ -51,6 +51,11 @@ impl Clock {
         Moment::since_start(glance.0.saturating_duration_since(self.start))
     }
 
+    /// `instant` on this clock; one before its start is its start.
+    pub(crate) fn moment_of(&self, instant: Instant) -> Moment {
+        self.moment(Glance(instant))
+    }
+
     /// A sleep until `moment`; not registered with the timer before its first poll. Never early; the runtime's timer
     /// rounds up to whole milliseconds.
     pub fn sleep_until(&self, moment: Moment) -> Sleep {

@@ -101,7 +101,7 @@ impl<R> Error<R> {
 
     /// How long after the call's end another one makes sense, if that is known.
     ///
-    /// What the provider stated, or when the pool reopens. Zero where that has passed. `None` says nothing either way: for a spend
+    /// What the provider stated, when the pool reopens, or when its next turn comes. Zero where that has passed. `None` says nothing either way: for a spend
     /// limit nobody knows, and for a failure that is no throttle there is nothing to know.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
@@ -207,6 +207,7 @@ impl<R> Error<R> {
         match self.refusal() {
             Some(Refusal::QueueFull) => return "take in less, use another pool, or raise the pool's queue_limit",
             Some(Refusal::Draining) => return "send it to another process: this one is about to end",
+            Some(Refusal::ByHand) => return "ask who shut the pool, or use another pool",
             _ => {}
         }
         match (self.outcome(), self.limit_class()) {
@@ -217,7 +218,10 @@ impl<R> Error<R> {
             (CallOutcome::RetryBudget, _) => "the provider is failing: more retries would only add load",
             (CallOutcome::StatedDelayTooLong, _) => "use another pool, or raise the policy's header_cap",
             (CallOutcome::NotRetryable, _) => "the request must change: the answer is in `into_last`",
-            (CallOutcome::GateRefused, _) => "come back when the pool reopens, or use another pool",
+            (CallOutcome::GateRefused, _) if self.refusal() == Some(Refusal::NoWait) => {
+                "let it wait for its turn, come back later, or use another pool"
+            }
+            (CallOutcome::GateRefused, _) => "give the call a longer deadline, come back later, or use another pool",
             _ => "see the answer in `into_last`",
         }
     }
@@ -256,9 +260,13 @@ impl<R> fmt::Debug for Error<R> {
         f.debug_struct("Error")
             .field("provider", &self.inner.labels.provider)
             .field("pool", &self.inner.labels.pool)
-            .field("give_up", &self.inner.give_up)
+            .field("outcome", &self.inner.give_up.outcome)
+            .field("limit_class", &self.inner.give_up.class)
+            .field("refusal", &self.inner.give_up.refusal)
             .field("attempts", &self.inner.attempts)
             .field("elapsed", &self.inner.elapsed)
+            .field("delay_source", &self.inner.give_up.source)
+            .field("retry_after", &self.retry_after())
             .field("last_signal", &self.inner.last_signal)
             .finish_non_exhaustive()
     }

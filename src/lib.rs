@@ -97,8 +97,9 @@ pub use crate::error::Error;
 pub use crate::event::GateState;
 pub use crate::gate::{Gate, StillInFlight};
 pub use crate::run::{
-    Attempt, AttemptScope, ByOutcome, ByRule, Call, Failure, FallbackCall, Forbear, ForbearBuilder, Head, InFlight,
-    IncomingRetry, Observe, Outcome, Peek, PeekBody, Pool, PoolBuilder, PoolSnapshot, Settle, ShutSnapshot, peek,
+    Attempt, AttemptScope, ByInstant, ByOutcome, ByRule, Call, Failure, FallbackCall, Forbear, ForbearBuilder, Head,
+    InFlight, IncomingRetry, Observe, Outcome, Peek, PeekBody, Pool, PoolBuilder, PoolSnapshot, Settle, ShutSnapshot,
+    peek,
 };
 #[cfg(feature = "redis")]
 pub use crate::store::redis::{FleetOrder, FleetPool, FleetShut, Operator, OperatorError, PoolName, RedisOptions};

@@ -1,6 +1,9 @@
-//! The shape of the source, checked: which room may import which, who reads the clock, how long a file may be.
+//! The shape of the source, checked: which room may import which, who reads the clock, how long a file may be, which words are
+//! left over.
 //! Code under `#[cfg(test)]` is exempt from arrows and clock.
 
+#[path = "architecture/everywhere.rs"]
+mod everywhere;
 #[path = "architecture/source.rs"]
 mod source;
 

@@ -13,9 +13,13 @@ use forbear::event::catalogue::Metric;
 /// The guide's table of metrics.
 const GUIDE: &str = include_str!("../src/guide/metrics.md");
 
+const README: &str = include_str!("../README.md");
+
 /// A demonstration of twelve seconds, its endpoint at any free port.
 struct Run {
     child: Child,
+    /// What it prints before it begins.
+    head: Vec<String>,
     out: Lines<BufReader<ChildStdout>>,
     progress: Lines<BufReader<ChildStderr>>,
     metrics_at: String,
@@ -32,11 +36,13 @@ impl Run {
             .expect("the demonstration starts");
         let mut out = BufReader::new(child.stdout.take().expect("piped")).lines();
         let progress = BufReader::new(child.stderr.take().expect("piped")).lines();
+        let mut head = Vec::new();
         let found = out.by_ref().map_while(Result::ok).find_map(|line| {
-            let url = line.strip_prefix("metrics: http://")?;
+            head.push(line);
+            let url = head.last()?.strip_prefix("metrics: http://")?;
             Some(url.strip_suffix("/metrics")?.to_owned())
         });
-        Self { child, out, progress, metrics_at: found.expect("the URL of the metrics") }
+        Self { child, head, out, progress, metrics_at: found.expect("the URL of the metrics") }
     }
 
     /// What `/metrics` says once progress tells of this second, or of a later one where a stall left it out.
@@ -68,6 +74,11 @@ impl Run {
         assert!(told.expect("kill runs").success());
     }
 
+    /// What it prints behind the report.
+    fn rest(&mut self) -> Vec<String> {
+        self.out.by_ref().map_while(Result::ok).collect()
+    }
+
     fn exit_code(mut self) -> Option<i32> {
         // Read on to the end, so that the last lines find a reader.
         self.out.by_ref().for_each(drop);
@@ -87,6 +98,40 @@ fn assert_right(report: &[String]) {
     assert!(summaries.starts_with("summaries ") && (120..=180).contains(&asked), "{summaries}");
     let change = "change the backoff: base 10ms -> 300ms, ";
     assert!(nightly.starts_with("nightly ") && nightly.contains(change), "{nightly}");
+}
+
+/// The README shows what it prints, but for numbers and where lines are broken.
+fn assert_as_the_readme_shows(head: &[String], report: &[String], rest: &[String]) {
+    let block = README.split("```text\n").nth(1).and_then(|rest| rest.split_once("```")).expect("a block").0;
+    let (shown_head, block) = block.split_once("\n\nservice ").expect("a report");
+    let (shown_report, shown_rest) = block.split_once("\n\n").expect("reasons");
+    assert_eq!(without_numbers(&head.join(" ")), without_numbers(shown_head));
+    for (shown, line) in shown_report.lines().skip(1).zip(report) {
+        let ends = |line: &str| {
+            let name = line.split(' ').next().unwrap_or_default().to_owned();
+            (name, without_numbers(line.rsplit("  ").next().unwrap_or_default()))
+        };
+        assert_eq!(ends(shown), ends(line));
+    }
+    let (rest, shown) = (without_numbers(&rest.join(" ")), without_numbers(shown_rest));
+    let source = |text: &str| text.split_once("Read from ").expect("the source of the numbers").1.trim().to_owned();
+    assert_eq!(source(&rest), source(&shown));
+    for service in ["chat:", "summaries:", "nightly:"] {
+        let begin = |text: &str| text.split_once(service).expect(service).1.split(';').next().map(str::to_owned);
+        let common =
+            begin(&shown).zip(begin(&rest)).map(|(a, b)| a.split(' ').zip(b.split(' ')).take(9).all(|(a, b)| a == b));
+        assert_eq!(common, Some(true), "{rest}\n{shown}");
+    }
+}
+
+/// Its words, with one letter for each number.
+fn without_numbers(text: &str) -> String {
+    let is_number = |c: char| c.is_ascii_digit();
+    let word = |word: &str| {
+        let parts: Vec<_> = word.split(|c| is_number(c) || c == '.').filter(|part| !part.is_empty()).collect();
+        if word.contains(is_number) { format!("N{}", parts.join("N")) } else { word.to_owned() }
+    };
+    text.split_whitespace().map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// Every line is a series of the catalogue or says something of one.
@@ -133,7 +178,9 @@ fn it_ends_well_with_three_right_conclusions_and_shows_why_while_it_runs() {
     assert_valid(&text);
     server::promtool_finds_nothing_in(&text);
     assert_attempts_are_as_the_guide_says(&text);
-    assert_right(&run.report());
+    let (report, head) = (run.report(), run.head.clone());
+    assert_right(&report);
+    assert_as_the_readme_shows(&head, &report, &run.rest());
     assert_eq!(run.exit_code(), Some(0));
 }
 

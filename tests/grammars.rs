@@ -3,7 +3,7 @@
 //! 100,000 inputs each in an optimised build, as `tests/run fuzz` makes one, fewer in a debug build. Ten million, which took
 //! twenty minutes on one thread of a busy machine:
 //!
-//! ```text
+//! ```sh
 //! FORBEAR_FUZZ_INPUTS=10000000 cargo test -p forbear --release --test grammars
 //! ```
 //!

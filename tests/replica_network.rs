@@ -89,7 +89,7 @@ async fn news_that_no_channel_brings_is_read_within_two_and_a_half_seconds() {
     let seen = Instant::now();
     eventually("the news was read", || told(&heard_second, "gate_shut") == 1).await;
     let took = seen.elapsed();
-    assert!(took < SECOND * 5 / 2 + SECOND / 4, "{took:?}");
+    assert!(took <= SECOND * 5 / 2, "{took:?}");
     assert_eq!(told(&heard_second, "store_degraded"), 0);
 }
 

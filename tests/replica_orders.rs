@@ -63,7 +63,7 @@ async fn an_order_holds_in_every_replica_within_a_second_is_audited_and_ends_by_
 
     assert_eq!(
         said(&server, &["shut", POOL, "--for", "1h", "--reason", "the export"]),
-        "shut by alice: 2 replicas were told\n"
+        "shut for 3600s by alice: 2 replicas were told\n"
     );
     within_a_second("shut", || all(GateState::Shut)).await;
     assert_eq!(answered(&second).await, Err(Some(Refusal::ByHand)));
@@ -71,7 +71,10 @@ async fn an_order_holds_in_every_replica_within_a_second_is_audited_and_ends_by_
     assert!(shown.starts_with("generic/account/model: shut by hand of alice (the export), 3"), "{shown}");
 
     // Replicas share the pace: half of it each, and slots are not handed out twice.
-    said(&server, &["pace", POOL, "--every", "500ms", "--for", "1h", "--reason", "half"]);
+    let paced = said(&server, &["pace", POOL, "--every", "500ms", "--for", "1h", "--reason", "half"]);
+    assert_eq!(paced, "one call per 500ms for 3600s by alice: 2 replicas were told\n");
+    let mistyped = said(&server, &["shut", "generic/acount/model", "--for", "1s", "--reason", "x"]);
+    assert!(mistyped.contains("2 replicas were told\nno replica has used a pool of this name"), "{mistyped}");
     within_a_second("paced", || both().iter().all(|pool| pool.interval == Some(A_SECOND))).await;
 
     // By a level above, and by the tag that a list shows.
@@ -161,7 +164,12 @@ fn what_cannot_be_ordered_is_refused_by_exit_code_and_no_password_is_shown() {
         .args(["gate", "list", "--namespace", "test", "--redis", &url(&server)])
         .env("FORBEAR_REDIS_PASSWORD", "s3cret");
     let listed = command.output().expect("the command runs");
-    assert_eq!(text(&listed.stdout), "no pool is in use in this namespace\n", "{}", text(&listed.stderr));
+    assert_eq!(
+        text(&listed.stdout),
+        "no pool is in use in this namespace: is it the one the replicas use?\n",
+        "{}",
+        text(&listed.stderr)
+    );
     drop(server);
     assert_eq!(command.output().expect("the command runs").status.code(), Some(1));
 }

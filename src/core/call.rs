@@ -42,6 +42,8 @@ pub struct Call {
     failure: Signal,
     longest_wait: Duration,
     longest_source: Option<DelaySource>,
+    /// When it must end at the latest, whatever its policy allows.
+    latest: Moment,
 }
 
 /// An attempt about to be made.
@@ -70,7 +72,13 @@ impl Call {
     #[must_use]
     pub const fn start(now: Moment) -> Self {
         let failure = Signal::success();
-        Self { started: now, attempts: 0, failure, longest_wait: Duration::ZERO, longest_source: None }
+        let latest = Moment::NEVER;
+        Self { started: now, attempts: 0, failure, longest_wait: Duration::ZERO, longest_source: None, latest }
+    }
+
+    /// Sets an end of its own: the earlier of it and the policy's deadline counts.
+    pub const fn end_by(&mut self, latest: Moment) {
+        self.latest = latest;
     }
 
     /// When it arrived: its place in the queue, kept over all its attempts.
@@ -83,7 +91,7 @@ impl Call {
     #[inline]
     #[must_use]
     pub const fn deadline(&self, policy: &Policy) -> Moment {
-        self.started.after(policy.deadline)
+        self.started.after(policy.deadline).earlier(self.latest)
     }
 
     /// Attempts begun.
@@ -201,6 +209,8 @@ impl Call {
     /// Whether a call that ends now for want of time leaves a quarter or more of its deadline unused.
     #[must_use]
     pub fn ends_early(&self, policy: &Policy, now: Moment) -> bool {
-        now.until(self.deadline(policy)) >= policy.deadline / 4
+        let deadline = self.deadline(policy);
+        let unused = now.until(deadline);
+        !unused.is_zero() && unused >= self.started.until(deadline) / 4
     }
 }

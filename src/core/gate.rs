@@ -244,12 +244,12 @@ impl Gate {
     pub fn take_for(&mut self, ask: Ask, dice: &mut impl Dice) -> Admission {
         let admission = self.peek_for(ask, dice);
         if let Admission::Pass(pass) = admission {
-            let times = self.apart(ask.slots);
+            let (times, one_of) = self.apart(ask.slots);
             match &mut self.state {
                 State::Paced(pace, _) => {
                     match ask.slots {
                         Slots::Given => pace.take_given(ask.now, dice),
-                        Slots::Own | Slots::OneOf(_) => pace.take_apart(times, ask.now, dice),
+                        Slots::Own | Slots::OneOf(_) => pace.take_apart(times, one_of, ask.now, dice),
                     }
                     let at_once = pace.window_ends().is_some();
                     self.tokens.take(ask.now, ask.estimate.unwrap_or_default(), at_once);

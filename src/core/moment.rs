@@ -1,5 +1,6 @@
 //! Points in time, as the core sees them.
 
+use std::fmt;
 use std::time::Duration;
 
 /// A point in monotonic time, counted from the start of the clock that made it; resolution one nanosecond.
@@ -14,8 +15,15 @@ use std::time::Duration;
 /// assert_eq!(later.until(Moment::START), Duration::ZERO, "never negative");
 /// assert_eq!(Moment::NEVER.after(Duration::MAX), Moment::NEVER);
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(u64);
+
+/// How long after the start of its clock: `1.5s`, or `never`.
+impl fmt::Debug for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::NEVER { f.write_str("never") } else { self.elapsed_since_start().fmt(f) }
+    }
+}
 
 impl Moment {
     /// The clock's start.
@@ -43,6 +51,13 @@ impl Moment {
     #[must_use]
     pub const fn after(self, delay: Duration) -> Self {
         Self(self.0.saturating_add(Self::since_start(delay).0))
+    }
+
+    /// This moment, or the other if that is earlier.
+    #[inline]
+    #[must_use]
+    pub const fn earlier(self, other: Self) -> Self {
+        if other.0 < self.0 { other } else { self }
     }
 
     /// How long from here to `later`; zero when `later` is not later.

@@ -79,6 +79,8 @@ pub struct Pace {
     /// When the first of these was taken last, and how often one was.
     extended_at: Option<Moment>,
     extensions: u32,
+    /// How many find out what nobody knows each by itself: each tries more so many times as seldom.
+    one_of: u32,
 }
 
 impl Pace {
@@ -113,6 +115,7 @@ impl Pace {
             leaves_now: false,
             extended_at: None,
             extensions: 0,
+            one_of: 1,
         };
         pace.begin_window(start);
         pace
@@ -295,8 +298,12 @@ impl Pace {
 
     fn speed_up(&mut self, now: Moment) {
         let Plan::SlowStart { interval } = &mut self.plan else { return };
-        while self.mark.after(FASTER_EACH.max(*interval)) <= now && *interval > SHORTEST_STEP {
-            self.mark = self.mark.after(FASTER_EACH.max(*interval));
+        while *interval > SHORTEST_STEP {
+            let faster_at = self.mark.after(FASTER_EACH.max(*interval).saturating_mul(self.one_of));
+            if faster_at > now {
+                break;
+            }
+            self.mark = faster_at;
             *interval = interval.div_f64(2.0).max(SHORTEST_STEP);
         }
     }

@@ -56,6 +56,26 @@ impl Plan {
         }
     }
 
+    /// How far apart the slots of the whole pool are, of which this plan has the part of one of so many processes; `None`
+    /// where they come in windows. What a slow start does not know is the same for one as for all.
+    pub(super) fn of_all(&self, replicas: u32, limit_known: bool) -> Option<Duration> {
+        let replicas = replicas.max(1);
+        let every = match *self {
+            Self::Window { .. } => return None,
+            // What answers tell of those who leave their part unused is seen by whoever hands out.
+            Self::Even { fastest, .. } => fastest,
+            Self::Learned { interval, .. } => interval / replicas,
+            Self::SlowStart { interval } if limit_known => interval / replicas,
+            Self::SlowStart { interval } => interval,
+        };
+        Some(every.max(SHORTEST_STEP))
+    }
+
+    /// Whether the interval is known, or learned.
+    pub(super) const fn is_known(&self) -> bool {
+        matches!(self, Self::Even { .. } | Self::Learned { .. })
+    }
+
     /// How far apart slots are while they come.
     pub(super) fn step(&self) -> Duration {
         match *self {

@@ -142,6 +142,9 @@ impl Default for Manners {
     }
 }
 
+/// The name of a policy that was given none.
+const UNNAMED: &str = "default";
+
 const HOUR: Duration = Duration::from_secs(3_600);
 const MILLISECOND: Duration = Duration::from_millis(1);
 
@@ -151,7 +154,7 @@ impl Policy {
     /// Short waits and four attempts: a person would rather hear "busy" than wait a minute. `deadline` is 1 ms to 7 days.
     pub fn interactive(deadline: Duration) -> PolicyBuilder {
         let policy = Self {
-            name: Arc::from("default"),
+            name: Arc::from(UNNAMED),
             base: Duration::from_millis(500),
             factor: 2.0,
             cap: Duration::from_secs(8),
@@ -383,7 +386,7 @@ impl PolicyBuilder {
     /// Checks every field.
     ///
     /// # Errors
-    /// The first field outside its range, with value and range.
+    /// The first field outside its range, with value, range and the policy's name.
     ///
     /// ```
     /// use std::time::Duration;
@@ -393,7 +396,19 @@ impl PolicyBuilder {
     /// ```
     pub fn build(self) -> Result<Policy, InvalidSetting> {
         let Self(policy, refused) = self;
-        refused.map_or(Ok(()), Err)?;
+        let checked = refused.map_or_else(|| policy.check_fields(), Err);
+        match checked {
+            Ok(()) => Ok(policy),
+            // Nobody gave it a name that would tell it apart.
+            Err(refused) if &*policy.name == UNNAMED => Err(refused),
+            Err(refused) => Err(refused.of("policy", &policy.name)),
+        }
+    }
+}
+
+impl Policy {
+    fn check_fields(&self) -> Result<(), InvalidSetting> {
+        let policy = self;
         within("policy.deadline", policy.deadline, MILLISECOND..=168 * HOUR, "1ms to 7 days")?;
         within("policy.base", policy.base, MILLISECOND..=HOUR, "1ms to 1h")?;
         within("policy.factor", policy.factor, 1.0..=10.0, "1 to 10")?;
@@ -404,8 +419,7 @@ impl PolicyBuilder {
             within("policy.attempt_timeout", timeout, MILLISECOND..=policy.deadline, "1ms to the deadline")?;
         }
         within("policy.name (length)", policy.name.chars().count(), 1..=64, "1 to 64 characters")?;
-        policy.gen_ai.check()?;
-        Ok(policy)
+        policy.gen_ai.check()
     }
 }
 
@@ -432,7 +446,11 @@ mod tests {
             refusal(policy().attempt_timeout(HOUR)),
             "policy.attempt_timeout is 3600s; allowed: 1ms to the deadline"
         );
-        assert_eq!(refusal(policy().named("")), "policy.name (length) is 0; allowed: 1 to 64 characters");
+        assert_eq!(refusal(policy().named("")), "policy.name (length) is 0; allowed: 1 to 64 characters (policy \"\")");
+        assert_eq!(
+            refusal(policy().named("chat").attempts(0)),
+            "policy.attempts is 0; allowed: 1 to 100 (policy \"chat\")"
+        );
         assert_eq!(
             refusal(policy().gen_ai_operation("Chat!")),
             "policy.gen_ai_operation is \"Chat!\"; allowed: 1 to 64 of a-z, 0-9 and _"

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A setting outside its range, refused when the thing it belongs to is built.
 ///
-/// Displays as `policy.base is 0ns; allowed: 1ms to 1h`.
+/// Displays as `policy.base is 0ns; allowed: 1ms to 1h (policy "chat")`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InvalidSetting {
@@ -14,18 +14,32 @@ pub struct InvalidSetting {
     pub value: String,
     /// What is allowed, in words.
     pub allowed: &'static str,
+    /// Whose setting it is, where there is more than one that it may be: a policy by its name, a pool by its path.
+    pub of: Option<String>,
 }
 
 impl InvalidSetting {
     /// A refusal of `value` for `field`.
     pub(crate) fn new(field: &'static str, value: impl fmt::Debug, allowed: &'static str) -> Self {
-        Self { field, value: format!("{value:?}"), allowed }
+        Self::in_words(field, format!("{value:?}"), allowed)
+    }
+
+    /// A refusal of a value that is told in words.
+    pub(crate) fn in_words(field: &'static str, value: String, allowed: &'static str) -> Self {
+        Self { field, value, allowed, of: None }
+    }
+
+    /// The same, with whose setting it is: a kind of thing, and the name the application gave it.
+    pub(crate) fn of(mut self, kind: &str, name: &str) -> Self {
+        self.of = Some(format!("{kind} {name:?}"));
+        self
     }
 }
 
 impl fmt::Display for InvalidSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is {}; allowed: {}", self.field, self.value, self.allowed)
+        write!(f, "{} is {}; allowed: {}", self.field, self.value, self.allowed)?;
+        self.of.as_ref().map_or(Ok(()), |of| write!(f, " ({of})"))
     }
 }
 

@@ -149,7 +149,7 @@ impl Evidence {
     pub(crate) fn of(window: &Window) -> Self {
         let counts = &window.counts;
         let number = |number| counts.get(number);
-        let objective = Objective::of(counts);
+        let objective = Objective::of(counts, window.least_success);
         let patience = patience(counts);
         let retries = number(Number::Attempts) - number(Number::Firsts);
         let loads = Dimension::ALL.iter().filter_map(|dimension| {
@@ -166,7 +166,7 @@ impl Evidence {
             ended: number(Number::Ended) - number(Number::Cancelled),
             wrong: number(Number::NotRetryable) - number(Number::TooLarge),
             too_large: number(Number::TooLarge),
-            blame: Blame::of(counts),
+            blame: Blame::of(counts, &objective),
             failed_attempts: number(Number::Attempts) - number(Number::Served),
             overload_share: share(number(Number::ThrottledByOverload), number(Number::Attempts)),
             firsts_throttled: share(number(Number::FirstsThrottled), number(Number::Firsts)),
@@ -225,14 +225,14 @@ impl Evidence {
 
 impl Blame {
     /// By what ended calls, where calls fail; where they only need too many attempts, by what failed attempts.
-    fn of(counts: &Counts) -> Self {
+    fn of(counts: &Counts, objective: &Objective) -> Self {
         let number = |number| counts.get(number);
-        let Objective { failed, succeeded, .. } = Objective::of(counts);
+        let Objective { failed, succeeded, least_success, .. } = *objective;
         // A call that waited until too late is cut in its attempt: the wait is to blame, unless attempts fail as well that
         // did not wait.
         let late = error_share(counts) < NOTABLE_ERRORS;
         let failure = |failure: f64| if late { (failure, 0.0) } else { (0.0, failure) };
-        let fails = failed > (1.0 - crate::diagnose::objective::LEAST_SUCCESS) * (failed + succeeded);
+        let fails = failed > (1.0 - least_success) * (failed + succeeded);
         let [minute, day, spend, overload, concurrency, failure] = if fails {
             let (late, failure) = failure(number(Number::EndedByFailure));
             [

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::core::signal::Dimension;
 use crate::diagnose::cause::Cause;
 use crate::diagnose::evidence::Evidence;
-use crate::diagnose::objective::{LEAST_SUCCESS, MOST_ATTEMPTS_PER_CALL, share};
+use crate::diagnose::objective::{MOST_ATTEMPTS_PER_CALL, share};
 use crate::diagnose::recommend::{Recommendation, Rung, policy_of_most};
 use crate::diagnose::rules::MOSTLY;
 use crate::diagnose::window::Window;
@@ -155,7 +155,7 @@ pub(crate) fn because(seen: &Evidence) -> Vec<String> {
             "{} of {:.0} calls succeeded; {} is promised",
             percent(seen.objective.success()),
             seen.calls,
-            percent(LEAST_SUCCESS)
+            percent(seen.objective.least_success)
         ),
         format!("{:.2} attempts a call", seen.objective.attempts_per_call),
     ];

@@ -9,7 +9,7 @@ use crate::core::moment::Moment;
 use crate::diagnose::counts::Counts;
 use crate::diagnose::demand::{Demand, HORIZONS, LEAST_LOOKS};
 use crate::diagnose::look::Look;
-use crate::diagnose::objective::Objective;
+use crate::diagnose::objective::{LEAST_SUCCESS, Objective};
 use crate::diagnose::settings::Settings;
 use crate::diagnose::supply::Peaks;
 use crate::diagnose::window::Window;
@@ -118,6 +118,7 @@ impl History {
             counts: counts.since(before),
             demand: Demand::seen(&looks, from, &horizons, minute),
             peaks: Peaks::seen(&looks, from, minute, every * LEAST_LOOKS),
+            least_success: LEAST_SUCCESS,
             failing_for: self.failing_for(now, counts),
             minute,
             share_of_fleet: Some(1.0),
@@ -129,7 +130,8 @@ impl History {
     fn failing_for(&self, now: Moment, counts: &Counts) -> Duration {
         let ends = self.marks.iter().skip(1).map(|(at, after)| (*at, after)).chain([(now, counts)]);
         let spans = self.marks.iter().zip(ends);
-        let failing = spans.filter(|((_, before), (_, after))| Objective::of(&after.since(before)).is_missed());
+        let is_missed = |counts: &Counts| Objective::of(counts, LEAST_SUCCESS).is_missed();
+        let failing = spans.filter(|((_, before), (_, after))| is_missed(&after.since(before)));
         failing.map(|((from, _), (until, _))| from.until(until)).sum()
     }
 

@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 
+use crate::core::setting::{InvalidSetting, within};
 use crate::diagnose::counts::Counts;
 use crate::diagnose::number::Number;
 
-/// This share of the calls has to succeed …
+/// This share of the calls has to succeed, unless somebody who asks says otherwise …
 pub(crate) const LEAST_SUCCESS: f64 = 0.99;
 /// … with no more attempts a call than this. Waste that hurts shows in success; this bounds what it may cost.
 pub(crate) const MOST_ATTEMPTS_PER_CALL: f64 = 1.5;
@@ -23,11 +24,13 @@ pub struct Objective {
     pub failed: f64,
     /// Attempts a call.
     pub attempts_per_call: f64,
+    /// What was promised: the share of calls that has to succeed, 0 to 1.
+    pub least_success: f64,
 }
 
 impl Objective {
-    /// How the calls of these numbers went.
-    pub(crate) fn of(counts: &Counts) -> Self {
+    /// How the calls of these numbers went, where so large a share has to succeed.
+    pub(crate) fn of(counts: &Counts, least_success: f64) -> Self {
         let number = |number| counts.get(number);
         let succeeded = number(Number::Succeeded);
         let others = number(Number::Cancelled) + number(Number::NotRetryable);
@@ -35,6 +38,7 @@ impl Objective {
             succeeded,
             failed: (number(Number::Ended) - succeeded - others).max(0.0),
             attempts_per_call: share(number(Number::Attempts), number(Number::Calls)),
+            least_success,
         }
     }
 
@@ -47,8 +51,14 @@ impl Objective {
     /// Whether it was missed.
     #[must_use]
     pub fn is_missed(&self) -> bool {
-        self.success() < LEAST_SUCCESS || self.attempts_per_call > MOST_ATTEMPTS_PER_CALL
+        self.success() < self.least_success || self.attempts_per_call > MOST_ATTEMPTS_PER_CALL
     }
+}
+
+/// An objective that can be judged by: below 0.94 the faster alert on the rate of failures could never fire, and above 0.9999
+/// an hour holds too few calls to miss it by.
+pub(crate) fn objective(field: &'static str, least_success: f64) -> Result<f64, InvalidSetting> {
+    within(field, least_success, 0.94..=0.9999, "0.94 to 0.9999").map(|()| least_success)
 }
 
 /// `part` of `whole`; 0 where there is no whole.

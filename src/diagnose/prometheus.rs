@@ -9,13 +9,14 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use crate::core::moment::WallTime;
+use crate::core::setting::InvalidSetting;
 use crate::core::signal::Dimension;
 use crate::diagnose::amounts::Amounts;
 use crate::diagnose::answer::{Row, UnreadableAnswer, read};
 use crate::diagnose::counts::Counts;
 use crate::diagnose::demand::{Asked, Demand, HORIZONS, LEAST_LOOKS};
 use crate::diagnose::number::{Number, Part};
-use crate::diagnose::objective::Objective;
+use crate::diagnose::objective::{LEAST_SUCCESS, Objective, objective};
 use crate::diagnose::settings::Settings;
 use crate::diagnose::supply::{
     LEARNED_OVER, LOCKED_OUT_FOR, LOCKED_OUT_LATELY, Peaks, SUSTAINED_OVER, Stretch, Tries,
@@ -55,6 +56,7 @@ pub struct Enquiry {
     scrape: Duration,
     /// More matchers for every selector, with a comma behind.
     matchers: String,
+    least_success: f64,
     pools: Vec<Answered>,
 }
 
@@ -149,7 +151,18 @@ impl Enquiry {
     pub fn new(at: WallTime, window: Duration, scrape: Duration, matchers: &str) -> Self {
         let matchers = matchers.trim().trim_end_matches(',');
         let matchers = if matchers.is_empty() { String::new() } else { format!("{matchers},") };
-        Self { at, window, scrape, matchers, pools: Vec::new() }
+        Self { at, window, scrape, matchers, least_success: LEAST_SUCCESS, pools: Vec::new() }
+    }
+
+    /// The share of calls that has to succeed, 0.94 to 0.9999; 0.99 unless told. It is what decides whether there is anything
+    /// to find a cause for: say what the rules say ([`RuleBook::objective`](crate::diagnose::RuleBook::objective)), and both
+    /// agree.
+    ///
+    /// # Errors
+    /// It is outside of that range.
+    pub fn objective(mut self, least_success: f64) -> Result<Self, InvalidSetting> {
+        self.least_success = objective("enquiry.slo", least_success)?;
+        Ok(self)
     }
 
     /// What to ask before anything else: the answer to [`Enquiry::scrape_interval`].
@@ -253,13 +266,14 @@ impl Enquiry {
             within: (0..horizons.len()).map(|place| step.asked.get(place).unwrap_or(&none).amounts()).collect(),
         };
         let times = pool.steps.iter().map(asked).collect();
-        let failing = pool.spans.iter().filter(|span| Objective::of(span).is_missed()).count();
+        let failing = pool.spans.iter().filter(|span| Objective::of(span, self.least_success).is_missed()).count();
         let stretches = pool.steps.iter().enumerate().map(|(place, step)| self.stretch(place, step));
         Window {
             length: self.window,
             counts: pool.counts.clone(),
             peaks: Peaks::of(stretches),
             demand: Demand { horizons, times },
+            least_success: self.least_success,
             failing_for: self.window / SPANS * failing as u32,
             minute: MINUTE,
             share_of_fleet: Some(1.0),

@@ -56,6 +56,8 @@ fn the_objective_is_met_before_anything_is_wrong() {
     };
     assert_eq!(met(10.0, 1.5), Cause::Healthy);
     assert_eq!([met(10.1, 1.5), met(10.0, 1.51)], [Cause::BackoffTooFast; 2]);
+    let promised = |least_success: f64| with(|seen| seen.objective.least_success = least_success);
+    assert_eq!([promised(0.9), promised(0.901)], [Cause::Healthy, Cause::BackoffTooFast]);
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub(crate) struct Window {
     pub(crate) demand: Demand,
     /// What was served at most, and at least.
     pub(crate) peaks: Peaks,
+    /// The share of calls that has to succeed.
+    pub(crate) least_success: f64,
     /// For how much of it the objective was missed.
     pub(crate) failing_for: Duration,
     /// How long the minute of the quotas is.

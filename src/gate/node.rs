@@ -285,7 +285,10 @@ impl Node {
         let new_burst = core.bursts() != bursts;
         self.shut(core, shut, now);
         #[cfg(feature = "redis")]
-        self.parts.link.report(shut, new_burst, now);
+        {
+            self.parts.link.report(shut, new_burst, now);
+            self.tells_slots();
+        }
         #[cfg(not(feature = "redis"))]
         let _ = new_burst;
         Some(shut)

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::core::dice::Dice;
 use crate::core::gate::{Hold, Look, Need, Slots};
 use crate::core::moment::Moment;
 use crate::gate::goes::Goes;
@@ -42,6 +43,8 @@ struct State {
     asked_at: Option<Moment>,
     again_at: Moment,
     alone_until: Moment,
+    /// Whether the last who asked went by slots of the store.
+    by_store: bool,
 }
 
 impl Given {
@@ -64,6 +67,14 @@ impl State {
         }
         self.slots.front().is_some_and(|slot| *slot <= now)
     }
+
+    /// Goes by the gate's own slots; from now on, if it went by the store's.
+    fn goes_alone(&mut self, core: &mut LazyCore, replicas: u32, now: Moment, dice: &mut impl Dice) -> Goes {
+        if std::mem::take(&mut self.by_store) {
+            core.goes_alone(replicas, now, dice);
+        }
+        Goes::By(Slots::OneOf(replicas))
+    }
 }
 
 impl Node {
@@ -75,12 +86,12 @@ impl Node {
             return Goes::By(Slots::Own);
         }
         let replicas = link.replicas();
-        let alone = Goes::By(Slots::OneOf(replicas));
+        let dice = &mut &self.trunk().dice;
         let mut state = self.parts.given.lock();
         if now < state.alone_until || !link.is_up() {
-            return alone;
+            return state.goes_alone(core, replicas, now, dice);
         }
-        let need = core.needs(replicas, now, &mut &self.trunk().dice);
+        let need = core.needs(replicas, now, dice);
         let given = match need {
             Need::Probe => state.probe,
             Need::Slot { .. } => state.has_slot(now),
@@ -89,8 +100,9 @@ impl Node {
         if behind.is_some() && state.asked_at.is_some_and(|asked_at| asked_at.until(now) >= ANSWER_WITHIN) {
             state.asked_at = None;
             state.alone_until = now.after(ALONE_FOR);
-            return alone;
+            return state.goes_alone(core, replicas, now, dice);
         }
+        state.by_store = matches!(need, Need::Slot { .. });
         let few = if need == Need::Probe { !given } else { state.slots.len() <= usize::from(given) };
         if let Some(behind) = behind.filter(|_| few && state.asked_at.is_none() && now >= state.again_at) {
             state.asked_at = Some(now);
@@ -154,6 +166,18 @@ impl Node {
         self.wake_heads();
     }
 
+    /// Tells the store how far apart slots will be, where this process knows.
+    pub(super) fn tells_slots(&self) {
+        let link = &self.parts.link;
+        if !link.is_paced() {
+            return;
+        }
+        let every = self.state().knows_slots(link.replicas());
+        if let Some(every) = every {
+            link.want(Want::Slots { slots: 0, every, known: true });
+        }
+    }
+
     /// For a while slots are this process's own: an operator reopened it here.
     pub(super) fn goes_alone(&self, until: Moment) {
         self.parts.given.lock().alone_until = until;
@@ -164,3 +188,7 @@ impl Node {
         self.parts.given.lock().again_at = Moment::START;
     }
 }
+
+#[cfg(test)]
+#[path = "slots_tests.rs"]
+mod tests;

@@ -6,7 +6,8 @@
 //! # In this order
 //!
 //! 1. **Deadline**: after how long is the answer worth nothing? It counts everything: attempts, waits between them, waits at
-//!    the gate. It has no default, since nobody but the caller knows it.
+//!    the gate. It has no default, since nobody but the caller knows it. Who has a deadline of their own, as a request with
+//!    several calls has, ends each call by it with [`Call::deadline_at`](crate::Call::deadline_at): the earlier counts.
 //! 2. **Who waits**: a person ([`Policy::interactive`](crate::Policy::interactive)) or nobody
 //!    ([`Policy::background`](crate::Policy::background)). A person gets short waits and few attempts; a job may outlive a
 //!    window.

@@ -1,6 +1,7 @@
 //! Boards for Grafana: what each answers, how to load them, how to read the first row.
 //!
-//! They are four files in `dashboards/`, beside the rules that their verdicts are made of:
+//! `forbear export --out forbear` writes them, beside the rules that their verdicts are made of; as they are kept they lie in
+//! the package's `dashboards/`:
 //!
 //! | board | the question it answers |
 //! |---|---|
@@ -13,7 +14,7 @@
 //!
 //! First the rules: `rule_files: [rules/evidence.yml, rules/verdict.yml, rules/alerts.yml]` in Prometheus. Without them calls,
 //! attempts and gates are shown, and the verdict is not; its panel says so. Then the boards: by hand under *Dashboards / New /
-//! Import*, or with the files in `dashboards/provisioning/`. They are classic JSON, read by Grafana from 10.4 on, have fixed
+//! Import*, or with the files in `provisioning/`. They are classic JSON, read by Grafana from 10.4 on, have fixed
 //! `uid`s and name no data source: the first field of each board chooses one. Set the data source's *Scrape interval* to
 //! yours, for rates rest on it. `dashboards/README.md` says the rest, and shows every board in every state below.
 //!

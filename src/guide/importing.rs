@@ -17,19 +17,34 @@
 //! | `--group-by` | the labels by which pools are told apart; `provider` and `pool` are among them | `cluster,namespace,provider,pool` |
 //! | `--selector` | more matchers for every metric | none |
 //! | `--scrape-interval` | how often stretches are looked at, and the least step of panels; 5 s to 60 s | `15s` |
-//! | `--slo` | the share of calls that has to succeed; 94 % to 99.99 % | `99` |
+//! | `--slo` | the share of calls that has to succeed, `99.9`, `99.9%` or `0.999`; 94 % to 99.99 % | `99` |
 //! | `--labels` | more labels of every alert | none |
 //! | `--severity` | other words for `critical`, `warning`, `info` | those |
 //! | `--runbook-base` | where alerts and boards link for a runbook | [`runbooks`](crate::guide::runbooks) on docs.rs |
-//! | `--grafana-url` | links from alerts to their board | none |
+//! | `--grafana-url` | what the links of alerts to their boards begin with | nothing: `/d/…` |
 //! | `--datasource` | the data source that boards show first | Grafana's default |
 //! | `--metadata-labels` | labels of Kubernetes objects | none |
 //!
 //! Labels that nobody sets do no harm: in a Prometheus without `cluster`, every pool has the same empty one. Leave a label
 //! away from `--group-by`, and pools that differ in it alone are judged as one: right for replicas, wrong for two
-//! environments with quotas of their own. `--slo` moves what counts as missed and both rates that wake somebody; the verdict
-//! of `forbear diagnose` and of the process stays at 99 %. No group has more than 20 rules, and there are fewer than 70
-//! groups: Mimir's limits unless an operator raised them.
+//! environments with quotas of their own. `--slo` moves what counts as missed, both rates that wake somebody, and where boards
+//! turn green and red; tell `forbear diagnose --slo` the same, and it judges by it. The verdict that a process has of itself
+//! stays at 99 %. No group has more than 20 rules, and there are fewer than 70 groups: Mimir's limits unless an operator
+//! raised them.
+//!
+//! Every alert has the annotations of other mixins: `summary`, `description`, `runbook_url`, and `dashboard_url`, which is the
+//! board on which its runbook confirms it, over the last three hours, with the pool of the alert chosen. Without
+//! `--grafana-url` it begins with `/d/forbear-…`: a link within Grafana, whose boards have fixed uids, and one that a template
+//! of Alertmanager can put an address before. With it, it works from a pager too:
+//!
+//! ```yaml
+//! # alertmanager.yml: the boards in a message
+//! receivers:
+//!   - name: tickets
+//!     slack_configs:
+//!       - channel: '#search'
+//!         text: '{{ .CommonAnnotations.description }} {{ .CommonAnnotations.dashboard_url }}'
+//! ```
 //!
 //! # Prometheus and Grafana that read files
 //!
@@ -127,6 +142,9 @@
 //!   regex: (.+)
 //!   target_label: instance
 //! ```
+//!
+//! Rules are kept by `vmalert -rule=forbear/rules/*.yml`, and say there what they say in a Prometheus: every query of the
+//! boards, and every verdict, is tried on metrics that came over OTLP.
 //!
 //! # jsonnet
 //!

@@ -30,7 +30,7 @@
 //!
 //! The same from a shell, for an answer you have at hand:
 //!
-//! ```text
+//! ```sh
 //! curl -si https://api.openai.com/v1/models | forbear classify --provider openai
 //! ```
 //!

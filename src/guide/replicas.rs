@@ -62,20 +62,45 @@
 //!
 //! A pool that flows asks nobody, so it costs nothing until something is throttled; then one trip for up to four calls, made
 //! by the task that carries news while the calls wait for their slots anyway. Where no answer comes within 100 ms, or the
-//! store is away, each replica goes on with its part of the same pace: all together are no faster than before, and when the
-//! store is back there is no step. Limits that come back in windows are divided among the replicas in either mode, and so are
-//! pools that [start cold](super::gate#from-the-start).
+//! store is away, each replica goes on with its part of the same pace, from a moment of its own within its first interval:
+//! all together are no faster than before. When the store is back all who found it within three seconds begin with it in one
+//! moment, so that nobody takes from the whole while others still go on with their parts: there is no step.
+//!
+//! A limit that nobody knows is found out by going ever faster until it throttles. With the store one throttle stops all;
+//! without it each meets its own. So replicas that are alone begin together as one would, and each tries more as many times as
+//! seldom as there are replicas: eight are twice as fast each eight seconds, not each second.
+//!
+//! What is not shared, on purpose:
+//!
+//! - **Windows.** A limit that comes back all at once is divided among the replicas in either mode: an even share each, near
+//!   the window's beginning. Who needs more hears from answers (limit and remaining) what others left, and takes it in the
+//!   same window; where answers tell nothing it is left. To hand out a window's slots one by one would make each of its calls
+//!   wait for the store, and what replicas take within two seconds of a reopening is what a store is slowest at.
+//! - **Pools that [start cold](super::gate#from-the-start).** They are paced as long as they live, so each of their calls
+//!   would have to ask: the store would stand in front of every call, which it never does.
 //!
 //! # When the store is away
 //!
 //! It may be absent at the start, slow, frozen, restarted empty, or refuse what it is asked: gates go on as
 //! [`Gate::local`](crate::Gate::local) would, and keep what they know. It is asked again after one second, then every
-//! two, after a refusal every 30 s; what could not be told is told then, as long as it is still true, and what the store lost is told
-//! again. Each change is one event, whatever the number of calls: `forbear_store_up` falls to 0, and
+//! two, after a refusal every 30 s; what could not be told is told then, as long as it is still true, and what the store lost
+//! is told again. Each change is one event, whatever the number of calls: `forbear_store_up` falls to 0, and
 //! `forbear_store_degraded_total` says why ([catalogue](super::events_and_metrics#every-metric)). An answer is waited for
 //! at most a quarter of a second, and only by the task that carries news.
 //!
-//! A pool that is shut only because another replica said so is probed after a minute: news may be wrong.
+//! | what the log says (`forbear.store.degraded`, WARN, once) | what happens | what to do |
+//! |---|---|---|
+//! | a command without permission (`NoPerm`), a password that failed | asked again every 30 s | the [rights](#rights) below; the password |
+//! | `OOM` | the same; relied on again when it takes what it is told, not when it can be read | give it memory: an entry takes a third of a kilobyte |
+//! | a server that may only be read (`ReadOnly`) | another server has taken over: asked again every two seconds, on a new connection | a name or proxy that leads to the one that writes |
+//! | a key that moved (`Moved`) | asked again every 30 s | a cluster of several nodes needs a proxy; all keys of a pool lie in one slot |
+//! | `forbear.store.no_channel` | news is read every two seconds instead of heard | `+subscribe`, and the channels of the rights |
+//!
+//! What is read of it is not trusted, since others may write there. A line that is none is no news; a number that is none, or
+//! too large, makes its entry one that is not there, and the next report writes it anew; no end is believed beyond an hour (26
+//! for a daily limit), and no slot further ahead than a second and one interval. Where somebody has put something else under a
+//! pool's key, that pool goes on alone, and all others are shared. A pool that is shut only because another replica said so is
+//! probed after a minute: news may be wrong.
 //!
 //! # What it costs
 //!
@@ -99,10 +124,10 @@
 //! $ export FORBEAR_REDIS_URL=rediss://forbear@cache.internal FORBEAR_REDIS_NAMESPACE=prod
 //! $ export FORBEAR_REDIS_PASSWORD_FILE=/run/secrets/redis
 //! $ forbear gate shut openai/prod/gpt-4o --for 30m --reason 'the export needs the quota'
-//! shut by alice: 8 replicas were told
+//! shut for 1800s by alice: 8 replicas were told
 //! $ forbear gate list
-//! 6fhr3uqm2vbaxk5t  openai/prod: not held
-//! m4zq7tjy2cdkw3na  openai/prod/gpt-4o: shut by hand of alice (the export needs the quota), 1794.2s left
+//! wq7rvank2qsanmy5  openai/prod: not held
+//! ejhy3gdbbq6igrwg  openai/prod/gpt-4o: shut by hand of alice (the export needs the quota), 1794.2s left
 //! ```
 //!
 //! | verb | what every replica does | ends |
@@ -119,19 +144,27 @@
 //!
 //! Each order is an event in every replica (`gate_operated`), logged at WARN as `forbear.gate.operated` with the reason and
 //! the name behind it. The password is read from the environment or from a file it names, and refused in an argument, which
-//! everybody on the machine can read. An operator needs the rights below and `+zrange`. A page of one's own is made of
+//! everybody on the machine can read. An operator needs the rights below and `+zrange`. All replicas of the namespace hear an
+//! order, whichever pools they have: the command says so where none has used a pool of that name of late. A page of one's own
+//! is made of
 //! [`Operator`](crate::Operator), which the command is made of as well; [`layer::gate_routes`](crate::layer::gate_routes)
 //! (feature `axum`) are the levers of one process.
 //!
 //! # Rights
 //!
-//! `rediss://` beyond this machine, or [`allow_plaintext`](crate::RedisOptions::allow_plaintext); the application installs
-//! rustls' provider. The least rights, for Redis 7.2 and later (before it, leave out the last):
+//! `rediss://` beyond this machine, or [`allow_plaintext`](crate::RedisOptions::allow_plaintext). With `rediss://` the
+//! application installs rustls' provider (`rustls::crypto::ring::default_provider().install_default()`), unless its build has
+//! exactly one; without any the engine is refused when it is built. The server's certificate is held against the machine's
+//! authorities, or against those in the file that `SSL_CERT_FILE` names. The least rights:
 //!
 //! ```text
-//! ACL SETUSER forbear on >PASSWORD resetkeys ~fb:1:* resetchannels &fb:1:* -@all +evalsha +eval +script|load +hmget
-//!   +hset +pexpire +zadd +zremrangebyscore +zcard +publish +subscribe +unsubscribe +ping +hello +time +client|setinfo
+//! ACL SETUSER forbear on >PASSWORD resetkeys ~fb:1:* resetchannels &fb:1:* -@all +evalsha +script|load +hmget +hset +pexpire
+//!   +zadd +zremrangebyscore +zcard +publish +subscribe +time
 //! ```
+//!
+//! `+ping` and, from Redis 7.2 on, `+client|setinfo` keep refusals out of the server's `ACL LOG`; nothing depends on them. A
+//! URL that names a database other than 0 needs `+select`; channels are the same in all of a server's databases, so fleets are
+//! told apart by their namespaces.
 //!
 //! # When a queue is the better answer
 //!

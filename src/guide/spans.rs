@@ -69,6 +69,9 @@
 //! | `forbear.gate.shut` | INFO | a pool shut that had let calls in; WARN for a daily or a spend limit, as nothing but the next day or a person reopens it |
 //! | `forbear.gate.reopened` | INFO | a pool went from shut to paced, or from paced to flowing; noticed when the next call or scrape looks |
 //! | `forbear.quota.updated` | DEBUG | an answer states another limit than was known |
+//! | `forbear.store.degraded` | WARN | the store that replicas share is not relied on any more, or refuses now, with what it said; once each ([`replicas`](crate::guide::replicas#when-the-store-is-away)) |
+//! | `forbear.store.no_channel` | WARN | that store lets nobody subscribe: news are read every two seconds; once until it does |
+//! | `forbear.store.recovered` | INFO | that store is relied on again, after so long |
 //! | `forbear.headers_hidden` | WARN | a throttle was shown without headers, once per call site ([`integrations`](crate::guide::integrations)) |
 //! | `forbear.stacked_retry` | WARN | a second retry layer was noticed, once per call site and way of noticing ([`stacked_retries`](crate::guide::stacked_retries)) |
 //! | `forbear.no_recorder` | WARN | the meters count into nothing, once |

@@ -158,6 +158,6 @@
 //! its own:
 //!
 //! ```text
-//! $ cargo run --quiet -p forbear-otlp-tests --bin over_rotel
+//! $ cargo run -p forbear-otlp-tests --bin over_rotel
 //! 754 series of 35 metrics arrived as a scrape would have shown them
 //! ```

@@ -14,8 +14,8 @@
 //!
 //! # A verdict, line by line
 //!
-//! ```text
-//! $ forbear diagnose --prometheus http://127.0.0.1:9090
+//! ```sh
+//! forbear diagnose --prometheus http://127.0.0.1:9090
 //! ```
 //!
 //! prints for each pool the cause, how sure it is, the change with its numbers, what to do at once, and when to look again;
@@ -56,8 +56,8 @@
 //!
 //! In the process, with [`ForbearBuilder::diagnosable`](crate::ForbearBuilder::diagnosable) and
 //! [`Forbear::diagnose`](crate::Forbear::diagnose): what this process has seen in the last hour. From a Prometheus, on the
-//! whole fleet: `forbear diagnose --prometheus`, for any hour it still has. And standing, as series and alerts, with the
-//! rules of `dashboards/rules`:
+//! whole fleet: `forbear diagnose --prometheus`, for any hour it still has, and `--slo 99.9` where more than 99 % is
+//! promised. And standing, as series and alerts, with the rules that `forbear export` writes:
 //!
 //! ```yaml
 //! # prometheus.yml
@@ -66,7 +66,7 @@
 //!
 //! `pool:forbear_verdict:1h` has the labels `cause` and `certainty` for each pool. Pages carry it in their text; tickets are
 //! named after it, so a pool has one at a time; [`runbooks`](crate::guide::runbooks) says what to do about each alert, and
-//! `dashboards/alertmanager.yml` is an example of routes in which nothing silences a page but another page. The same for other
+//! `alertmanager.yml` beside them is an example of routes in which nothing silences a page but another page. The same for other
 //! labels, matchers or objectives comes from `forbear export`, or from [`RuleBook`](crate::diagnose::RuleBook).
 //!
 //! The rules take every scrape interval up to a minute: stretches shorter than four scrapes are left out while they run. A

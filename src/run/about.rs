@@ -61,7 +61,7 @@ impl Server {
             Some(port) if bare => Ok(Self { address: address.into(), port }),
             Some(_) => {
                 let allowed = "a host's name or address of 1 to 255 bytes, without scheme, user, path or query";
-                Err(InvalidSetting { field: "pool.server (address)", value: "something else".to_owned(), allowed })
+                Err(InvalidSetting::in_words("pool.server (address)", "something else".to_owned(), allowed))
             }
             None => Err(InvalidSetting::new("pool.server (port)", port, "1 to 65535")),
         }

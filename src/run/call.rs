@@ -3,6 +3,7 @@
 use std::future::Future;
 
 use http::HeaderMap;
+use tokio::time::Instant;
 
 use crate::core::estimate::Estimate;
 use crate::core::observation::Observation;
@@ -10,7 +11,7 @@ use crate::core::policy::Policy;
 use crate::error::Error;
 use crate::event::StackedBy;
 use crate::run::attempt::Attempt;
-use crate::run::classify::{ByOutcome, ByRule, Observe};
+use crate::run::classify::{ByInstant, ByOutcome, ByRule, Observe};
 use crate::run::drive::drive;
 use crate::run::incoming::IncomingRetry;
 use crate::run::outcome::Settle;
@@ -106,6 +107,32 @@ impl<'a, C> Call<'a, C> {
     pub fn no_wait(mut self) -> Self {
         self.may_wait = false;
         self
+    }
+
+    /// Ends the call by `latest` as well: for callers who are told until when, not for how long, as a service whose own
+    /// caller has a deadline. The earlier of it and the policy's deadline counts, for everything a deadline does: attempts are
+    /// cut at it, waits that would reach it are not begun, waiters leave the gate. Where it has passed, no request is sent.
+    ///
+    /// To be told after [`Call::classify`]; of several the earliest counts.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use forbear::{Forbear, Policy, provider};
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let pool = Forbear::builder().build()?.pool(provider::generic(), ["files"]).build()?;
+    /// # let policy = Policy::interactive(Duration::from_secs(5)).build()?;
+    /// // All of an incoming request's calls share what time it has left.
+    /// let until = tokio::time::Instant::now() + Duration::from_millis(800);
+    /// let slow = |_| async { tokio::time::sleep(Duration::from_secs(1)).await; http::Response::new(()) };
+    /// let error = pool.call(&policy).deadline_at(until).run(slow).await.unwrap_err();
+    /// assert!(error.is_deadline() && error.elapsed() < Duration::from_secs(1));
+    /// let late = pool.call(&policy).deadline_at(until).run(slow).await.unwrap_err();
+    /// assert!(late.is_deadline() && late.attempts() == 0);
+    /// # Ok(()) }
+    /// ```
+    pub fn deadline_at(self, latest: Instant) -> Call<'a, ByInstant<C>> {
+        let Self { pool, policy, estimate, may_wait, observe } = self;
+        Call { pool, policy, estimate, may_wait, observe: ByInstant { observe, latest } }
     }
 
     /// Tells for which incoming request of your service the call is made. Where the request's headers say that it is

@@ -1,14 +1,16 @@
-//! The two ways an outcome is observed: by its own type, or by a rule of the call site.
+//! The two ways an outcome is observed: by its own type, or by a rule of the call site; and what a call says besides.
 
 use std::future::Future;
 
 use bytes::Bytes;
+use tokio::time::Instant;
 
 use crate::core::observation::Observation;
 use crate::run::fallback::Place;
 use crate::run::outcome::Outcome;
 
-/// How a call observes what its operation returned. Implemented by [`ByOutcome`] and [`ByRule`].
+/// How a call observes what its operation returned. Implemented by [`ByOutcome`] and [`ByRule`], and by [`ByInstant`] around
+/// one of them.
 ///
 /// Not meant to be implemented elsewhere: a type of your own implements [`Outcome`], a call site of its own passes a rule to
 /// [`Call::classify`](crate::Call::classify).
@@ -25,6 +27,12 @@ pub trait Observe<R> {
     /// Whether another attempt could be made at all. Asked when one has failed: what was sent may be gone by then.
     fn can_repeat(&self) -> bool {
         true
+    }
+
+    /// When the call must have ended, if that is told.
+    #[doc(hidden)]
+    fn latest(&self) -> Option<Instant> {
+        None
     }
 
     /// The call's place among pools it may be served by.
@@ -68,5 +76,39 @@ impl<R, F: for<'r> Fn(&'r R) -> Observation<'r>> Observe<R> for ByRule<F> {
 
     fn observation<'r>(&self, outcome: &'r R, _: Option<&'r [u8]>) -> Observation<'r> {
         (self.0)(outcome)
+    }
+}
+
+/// The same way as `C`, in a call that ends by an instant: made by [`Call::deadline_at`](crate::Call::deadline_at).
+#[derive(Clone, Copy, Debug)]
+pub struct ByInstant<C> {
+    pub(super) observe: C,
+    pub(super) latest: Instant,
+}
+
+impl<R, C: Observe<R>> Observe<R> for ByInstant<C> {
+    fn wants_peek(&self, outcome: &R) -> bool {
+        self.observe.wants_peek(outcome)
+    }
+
+    fn peek(&self, outcome: R) -> impl Future<Output = (R, Option<Bytes>)> {
+        self.observe.peek(outcome)
+    }
+
+    fn observation<'r>(&self, outcome: &'r R, body: Option<&'r [u8]>) -> Observation<'r> {
+        self.observe.observation(outcome, body)
+    }
+
+    fn can_repeat(&self) -> bool {
+        self.observe.can_repeat()
+    }
+
+    fn latest(&self) -> Option<Instant> {
+        let earlier = self.observe.latest();
+        Some(earlier.map_or(self.latest, |earlier| earlier.min(self.latest)))
+    }
+
+    fn place(&self) -> Option<&Place> {
+        self.observe.place()
     }
 }

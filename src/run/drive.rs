@@ -54,6 +54,9 @@ where
         if let Some(place) = observe.place() {
             going.takes_place(place);
         }
+        if let Some(latest) = observe.latest() {
+            going.ends_by(latest);
+        }
         going.arrives(&estimate);
         let ended = loop {
             if !going.passes_at_once()

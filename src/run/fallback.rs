@@ -4,6 +4,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use tokio::time::Instant;
 
 use crate::core::decide::{CallOutcome, DelaySource, GiveUp};
 use crate::core::moment::Moment;
@@ -146,6 +147,10 @@ impl<R, C: Observe<R>> Observe<R> for Placed<'_, C> {
 
     fn can_repeat(&self) -> bool {
         self.observe.can_repeat()
+    }
+
+    fn latest(&self) -> Option<Instant> {
+        self.observe.latest()
     }
 
     fn place(&self) -> Option<&Place> {

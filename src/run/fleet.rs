@@ -7,6 +7,7 @@ use crate::core::setting::InvalidSetting;
 use crate::event::sink::Sink;
 use crate::gate::Gate;
 use crate::run::pools::Pools;
+use crate::run::spans;
 use crate::store::Fleet;
 use crate::store::redis::RedisStore;
 
@@ -15,7 +16,7 @@ pub(super) fn store(gate: &Gate, clock: Clock, sink: Option<&dyn Sink>) -> Resul
     let Some(options) = gate.redis_options() else { return Ok(None) };
     let listener = sink.map(Sink::listen_to_process);
     // Never seeded: the dice name this replica, and two of one seed would take each other's news for their own.
-    RedisStore::start(options, clock, SharedDice::from_system(), listener).map(Some)
+    RedisStore::start(options, clock, SharedDice::from_system(), listener, spans::store).map(Some)
 }
 
 /// Has the engine told when the number of replicas changes.

@@ -16,7 +16,7 @@ mod waiting;
 
 use std::sync::atomic::{AtomicBool, AtomicU32};
 
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 
 use crate::clock::{Clock, Glance};
 use crate::core::call::AttemptPlan;
@@ -82,6 +82,14 @@ impl<'a> Going<'a> {
     pub(super) fn takes_place(&mut self, place: &Place) {
         let now = self.clock().moment(self.arrived);
         self.progress = Some(Box::new(Progress::at_place(self.policy, place, now)));
+    }
+
+    /// Takes an end of its own.
+    #[cold]
+    pub(super) fn ends_by(&mut self, latest: Instant) {
+        let latest = self.clock().moment_of(latest);
+        let (policy, arrived) = (self.policy, self.began());
+        self.progress.get_or_insert_with(|| Box::new(Progress::at_gate(policy, arrived))).core.end_by(latest);
     }
 
     /// Tells that the call has arrived, to whoever is there to hear it; `estimate` is what the application says it takes.

@@ -57,7 +57,7 @@ mod tokens;
 pub use attempt::{Attempt, Head};
 pub use builder::ForbearBuilder;
 pub use call::Call;
-pub use classify::{ByOutcome, ByRule, Observe};
+pub use classify::{ByInstant, ByOutcome, ByRule, Observe};
 pub use engine::Forbear;
 pub use fallback::FallbackCall;
 pub(crate) use here::request_sent;

@@ -184,6 +184,11 @@ impl PoolBuilder {
     /// # Ok::<(), forbear::InvalidSetting>(())
     /// ```
     pub fn build(self) -> Result<Pool, InvalidSetting> {
+        let name = self.path.join("/");
+        self.checked().map_err(|refused| if name.is_empty() { refused } else { refused.of("pool", &name) })
+    }
+
+    fn checked(self) -> Result<Pool, InvalidSetting> {
         within("pool.path (names)", self.path.len(), 1..=DEEPEST, "1 to 8 names")?;
         if self.path.iter().any(String::is_empty) {
             return Err(InvalidSetting::new("pool.path", &self.path, "no empty name"));
@@ -315,10 +320,16 @@ impl Shared {
         }
     }
 
-    /// Tells that a call arrived.
-    pub(super) fn tell_arrival(&self, arrived: Glance, policy: &Policy, estimate: Option<Estimate>) {
+    /// Tells that a call arrived that has this long.
+    pub(super) fn tell_arrival(
+        &self,
+        arrived: Glance,
+        policy: &Policy,
+        deadline: Duration,
+        estimate: Option<Estimate>,
+    ) {
         self.remember(policy);
-        let (now, deadline) = (self.clock.moment(arrived), policy.deadline);
+        let now = self.clock.moment(arrived);
         self.node.tell(now, &Event::CallStarted { policy: policy.name(), deadline, estimate });
         if let Some(shadow) = &self.shadow {
             let mut shadow = shadow.lock().unwrap_or_else(PoisonError::into_inner);

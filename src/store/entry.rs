@@ -14,7 +14,8 @@
 //! | slots asked for while it is shut | nothing: none are granted |
 //! | slots asked for after its end, the first time | one, which tests the pool for all |
 //! | slots asked for until that one went well, or for 1.5 s | none |
-//! | slots asked for later | on the way back; each lies as far from the one before as its asker says |
+//! | slots asked for later | on the way back; each lies as far from the one before as its asker says, the first at most one \
+//!   such time and the horizon away |
 //! | a probe asked for while it is shut | granted once in five minutes |
 //! | reopening by a probe of the current round | on the way back, a new round |
 //! | reopening by a probe of an earlier round | nothing |
@@ -174,10 +175,11 @@ impl Entry {
                 Some(good_at) if good_at > now => grant.again_in = now.until(good_at),
                 _ => {
                     entry.phase = Phase::Ramp;
-                    entry.slot_at = entry.slot_at.max(now);
+                    let every = entry.slot_every.unwrap_or(every);
+                    entry.slot_at = entry.slot_at.max(now).min(now.after(horizon).after(every));
                     while grant.slots.len() < slots as usize && now.until(entry.slot_at) <= horizon {
                         grant.slots.push(now.until(entry.slot_at));
-                        entry.slot_at = entry.slot_at.after(entry.slot_every.unwrap_or(every));
+                        entry.slot_at = entry.slot_at.after(every);
                     }
                     if grant.slots.is_empty() {
                         grant.again_in = now.until(entry.slot_at).saturating_sub(horizon);

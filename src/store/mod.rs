@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use crate::core::merge::Shut;
 use crate::core::moment::Moment;
+use crate::event::words::DegradedReason;
 use crate::store::news::News;
 use crate::store::order::Order;
 
@@ -111,6 +112,21 @@ pub(crate) trait Link: Send + Sync {
     /// How many replicas share what is ordered for all of them; one at least.
     fn replicas(&self) -> u32;
 }
+
+/// What a person should find in the log of a process about its store; told when it changes, never per question.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "telemetry"), expect(dead_code, reason = "only a log shows it"))]
+pub(crate) enum Note<'a> {
+    /// It is not relied on any more, or now for this reason; with what it, or the client, said.
+    Degraded { reason: DegradedReason, said: &'a str },
+    /// It refuses to tell news; they are read instead.
+    NoChannel { said: &'a str },
+    /// It is relied on again, after so long.
+    Recovered { away: Duration },
+}
+
+/// Who writes it there.
+pub(crate) type Log = fn(&Note<'_>);
 
 /// What connects gates with a fleet.
 pub(crate) trait Store: Send + Sync {

@@ -66,7 +66,7 @@ impl Order {
             given_at,
             left: Duration::from_millis(left_ms).min(LONGEST_HELD),
             every: Duration::from_millis(every_ms).min(SLOWEST),
-            by: by.to_owned(),
+            by: printable(by),
             reason: printable(reason),
         })
     }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::server::Server;
-use crate::states::{FROM, TO};
+use crate::states::{FROM, State, TO};
 
 /// A query of a board as Grafana would send it: all of everything, scraped every 15 s, three hours shown.
 pub(crate) fn sent(query: &str) -> String {
@@ -42,4 +42,18 @@ pub(crate) fn unanswered_of(server: &Server, board: &Value) -> (usize, Vec<Strin
     let all: Vec<_> = of_panels.chain(of_annotations).collect();
     let without = all.iter().filter(|(_, query, instant)| !has_answer(server, query, *instant));
     (all.len(), without.map(|(title, query, _)| format!("{title}: {query}")).collect())
+}
+
+/// Every pool of a state has the verdict that it is made for, and no other pool has one.
+pub(crate) fn verdicts_are_right(server: &Server, state: &State) {
+    let mut found: Vec<_> = server
+        .query("pool:forbear_verdict:1h", Some(TO))
+        .into_iter()
+        .map(|(labels, _)| [labels["provider"].clone(), labels["pool"].clone(), labels["cause"].clone()])
+        .filter(|[_, pool, _]| pool != "by-hand")
+        .collect();
+    found.sort();
+    let mut expected: Vec<_> = state.pools.iter().map(|pool| [pool.provider, pool.pool, pool.cause]).collect();
+    expected.sort_unstable();
+    assert_eq!(found, expected, "{}", state.name);
 }

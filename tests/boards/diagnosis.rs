@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::board::{Board, Row, traces};
 use crate::panel::Panel;
 use crate::shared::{NO_CALLS, NO_LIMIT, NO_RULES};
+use crate::verdict::verdict;
 
 use forbear::event::catalogue::Metric;
 
@@ -26,7 +27,8 @@ pub(crate) fn board() -> Board {
         title: "Diagnosis",
         description: "Quota, backoff or pacing: which of them is wrong, and which number to change.",
         rows: vec![
-            Row { title: None, panels: load() },
+            Row { title: None, panels: vec![verdict().tall(5)] },
+            Row { title: Some("Demand"), panels: load() },
             Row { title: Some("Quota, backoff, pacing"), panels: columns() },
             Row { title: Some("Since the change: the last 15 minutes against the 15 before"), panels: since() },
             Row { title: Some("Numbers"), panels: numbers() },
@@ -64,33 +66,37 @@ fn load() -> Vec<Panel> {
 fn columns() -> Vec<Panel> {
     vec![
         Panel::lines("Quota", 8)
-            .says("Which share of the calls came while more was asked for than this many times what the limit can serve in time. Above 5 % at 1: the quota is too small. Nothing at 0.9: it is not the quota.")
+            .says("Which share of the calls came while more was asked for than this many times what the limit can serve in time. Above 5 %, the dashed line, at 1: the quota is too small. Nothing at 0.9: it is not the quota.")
             .unit("percentunit")
             .up_to(1.0)
+            .above(0.05)
             .empty(NO_LIMIT)
             .query(r#"max by (<by>, load) (pool:forbear_calls_above:ratio1h{<pool>, load=~"0.9|1"})"#, "{{pool}} above {{load}}")
             .query(r#"max by (<by>) (pool:forbear_calls_above_learned:ratio1h{<pool>}) unless max by (<by>) (pool:forbear_limit:minute{<pool>})"#, "{{pool}} above what was served"),
         Panel::lines("Backoff", 8)
-            .says("Throttled retries above 50 %, or exhausted attempts above 50 % of the failures: retries come back too soon. Out of time above 30 % while retries are served: they wait too long. Only where the load lies below its band; above it the quota explains all of this.")
+            .says("Throttled retries above 50 %, the dashed line, or exhausted attempts above 50 % of the failures: retries come back too soon. Out of time above 30 % while retries are served: they wait too long. Only where the load lies below its band; above it the quota explains all of this.")
             .unit("percentunit")
             .up_to(1.0)
+            .above(0.5)
             .empty(NO_RULES)
             .query("max(pool:forbear_retries_throttled:ratio1h{<pool>})", "retries throttled")
             .query("max(pool:forbear_exhausted:ratio1h{<pool>})", "attempts exhausted")
             .query("max(pool:forbear_out_of_time:ratio1h{<pool>})", "out of time")
             .coloured(&["retries throttled", "attempts exhausted", "out of time"]),
         Panel::lines("Pacing", 8)
-            .says("First attempts that a limit of a minute refused: above 27 % calls come in clumps, and a gate would spread them. Also how much of the limit was in use when something was refused: far below 100 % means that bursts were refused, or that the limit is another one than was set.")
+            .says("First attempts that a limit of a minute refused: above 27 %, the dashed line, calls come in clumps, and a gate would spread them. Also how much of the limit was in use when something was refused: far below 100 % means that bursts were refused, or that the limit is another one than was set.")
             .unit("percentunit")
             .up_to(1.0)
+            .above(0.27)
             .empty(NO_RULES)
             .query("max(pool:forbear_firsts_throttled:ratio1h{<pool>})", "first attempts throttled")
             .query("max by (<by>, dimension) (pool:forbear_used_when_refused:ratio1h{<pool>})", "{{pool}} {{dimension}} used when refused")
             .coloured(&["first attempts throttled"]),
         Panel::lines("What stood in the way", 8)
-            .says("What ended calls, or attempts where calls only need too many, as shares. One colour above 50 % is the cause: orange a limit of a minute, brown the day, pink money, teal the provider's capacity, red failures. Grey lines: answers that did not say, or could not be read.")
+            .says("What ended calls, or attempts where calls only need too many, as shares. One colour above 50 %, the dashed line, is the cause: orange a limit of a minute, brown the day, pink money, teal the provider's capacity, red failures. Grey lines: answers that did not say, or could not be read.")
             .unit("percentunit")
             .up_to(1.0)
+            .above(0.5)
             .empty("Nothing stood in the way within the hour, or the rules are not loaded (rule_files: dashboards/rules).")
             .leads_to("Traces of calls that did not succeed", &traces())
             .query("avg by (reason) (pool:forbear_blame:ratio1h{<pool>}) > 0", "{{reason}}")
@@ -102,12 +108,12 @@ fn columns() -> Vec<Panel> {
             .unit("s")
             .empty("No call had to wait in the time shown: nothing to do.")
             .words_of(Metric::Delay, "delay_source")
-            .query("histogram_quantile(0.95, sum by (le, delay_source) (rate(forbear_delay_seconds_bucket{<raw>}[$__rate_interval])))", "{{delay_source}}"),
+            .query("histogram_quantile(0.95, sum by (le, delay_source) (rate(forbear_delay_seconds_bucket{<raw>}[$__rate_interval]))) >= 0", "{{delay_source}}"),
         Panel::heatmap("Waits, all of them", 8)
             .says("How long waits are, over time. A narrow band is one number that everybody waits: they come back together. Full jitter is a broad one.")
             .unit("s")
             .empty("No call had to wait in the time shown: nothing to do.")
-            .spread("sum by (le) (increase(forbear_delay_seconds_bucket{<raw>}[$__rate_interval]))"),
+            .spread("sum by (le) (increase(forbear_delay_seconds_bucket{<raw>}[$__rate_interval])) and on () sum(increase(forbear_delay_seconds_count{<raw>}[$__rate_interval])) > 0"),
         Panel::lines("Signals lost", 8)
             .says("A minute: answers whose delay or class could not be read (the provider changed its spelling), answers whose headers the SDK hides (hand them to the attempt), stated delays that were cut to their cap (raise header_cap, or give such calls more time), calls that ended with a quarter of their deadline unused (the wait did not fit: give them more time, or another provider), and calls that no pacing could have served.")
             .unit("cpm")
@@ -177,7 +183,7 @@ fn since() -> Vec<Panel> {
         of(
             "Slowest calls since",
             "What 95 % of the calls stayed under, before and after. Longer waits cost time here: worth it while calls stay below their deadline.",
-            "histogram_quantile(0.95, sum by (le) (increase(forbear_call_duration_seconds_bucket{<raw>}[15m]<offset>)))",
+            "histogram_quantile(0.95, sum by (le) (increase(forbear_call_duration_seconds_bucket{<raw>}[15m]<offset>))) >= 0",
             &[],
             "#8e8e8e",
             "s",
@@ -220,11 +226,15 @@ fn numbers() -> Vec<Panel> {
             .unit("short")
             .empty("No limit is known and no policy is scraped: see Versions on the overview.")
             .now(&current.join("\nor "), "")
-            .now(&advised.join("\nor "), "")
+            .now(&format!("{}\nor ({}) * NaN", advised.join("\nor "), current.join("\nor ")), "")
             .columns(&[
                 ("provider", "Provider"), ("pool", "Pool"), ("number", "Number"), ("Value #A", "Current"), ("Value #B", "Advised"),
             ])
             .field("Advised", vec![
+                // The column is there, whether something is advised or not.
+                json!({"id": "mappings", "value": [
+                    {"type": "special", "options": {"match": "null+nan", "result": {"text": "–", "color": "text"}}},
+                ]}),
                 json!({"id": "custom.cellOptions", "value": {"type": "color-text"}}),
                 json!({"id": "color", "value": {"mode": "fixed", "fixedColor": "orange"}}),
             ])
@@ -239,8 +249,12 @@ fn numbers() -> Vec<Panel> {
             .now("max by (<by>, dimension, window) (forbear_quota_reset_timestamp_seconds{<raw>}) * 1000", "")
             .now("time() - max by (<by>, dimension, window) (forbear_quota_observed_timestamp_seconds{<raw>})", "")
             .columns(&[
-                ("provider", "Provider"), ("pool", "Pool"), ("dimension", "Limit of"), ("window", "a"),
+                ("provider", "Provider"), ("pool", "Pool"), ("dimension", "Limit of"), ("window", "Window"),
                 ("Value #A", "By headers"), ("Value #B", "Configured"), ("Value #C", "Resets at"), ("Value #D", "Read ago"),
+            ])
+            .widths(&[
+                ("Provider", 90), ("Pool", 80), ("Limit of", 85), ("Window", 75), ("By headers", 90), ("Configured", 95),
+                ("Resets at", 85),
             ])
             .field("Resets at", vec![json!({"id": "unit", "value": "time:HH:mm:ss"})])
             .field("Read ago", vec![json!({"id": "unit", "value": "s"}), json!({"id": "decimals", "value": 0})]),
@@ -258,8 +272,8 @@ fn providers() -> Panel {
         .now("60 * sum by (provider) (rate(forbear_calls_total{<raw>}[$__range]))", "")
         .now(r#"(sum by (provider) (increase(forbear_call_duration_seconds_count{<raw>, outcome=~"ok|ok_by_fallback"}[$__range])) or sum by (provider) (increase(forbear_calls_total{<raw>}[$__range])) * 0) / (sum by (provider) (increase(forbear_call_duration_seconds_count{<raw>, outcome!~"cancelled|not_retryable"}[$__range])) > 0)"#, "")
         .now(r#"(sum by (provider) (increase(forbear_attempts_total{<raw>, outcome="throttled"}[$__range])) or sum by (provider) (increase(forbear_calls_total{<raw>}[$__range])) * 0) / (sum by (provider) (increase(forbear_attempts_total{<raw>}[$__range])) > 0)"#, "")
-        .now("histogram_quantile(0.95, sum by (le, provider) (rate(forbear_attempt_duration_seconds_bucket{<raw>}[$__range])))", "")
-        .now("histogram_quantile(0.95, sum by (le, provider) (rate(forbear_call_duration_seconds_bucket{<raw>}[$__range])))", "")
+        .now("histogram_quantile(0.95, sum by (le, provider) (rate(forbear_attempt_duration_seconds_bucket{<raw>}[$__range]))) >= 0", "")
+        .now("histogram_quantile(0.95, sum by (le, provider) (rate(forbear_call_duration_seconds_bucket{<raw>}[$__range]))) >= 0", "")
         .columns(&[
             ("provider", "Provider"), ("Value #A", "Calls a minute"), ("Value #B", "Success"), ("Value #C", "Throttled"),
             ("Value #D", "Attempt, 95 %"), ("Value #E", "Call, 95 %"),

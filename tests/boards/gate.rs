@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::board::{Board, Row};
 use crate::panel::Panel;
-use crate::shared::{NO_CALLS, NO_GATE, NO_LIMIT, pools, risen, shut_until};
+use crate::shared::{NO_CALLS, NO_GATE, NO_LIMIT, NO_WAITS, pools, risen, shut_until};
 use crate::words::colour;
 
 pub(crate) fn board() -> Board {
@@ -64,21 +64,21 @@ fn held() -> Vec<Panel> {
         Panel::lines("Waits", 8)
             .says("What 95 % of the waits at the gate stayed under, by how they ended. Waits of those refused are time lost: they should be near 0, for the gate knows before it lets anybody wait.")
             .unit("s")
-            .empty(NO_GATE)
+            .empty(NO_WAITS)
             .words_of(Metric::GateWait, "result")
-            .query("histogram_quantile(0.95, sum by (le, result) (rate(forbear_gate_wait_seconds_bucket{<raw>}[$__rate_interval])))", "{{result}}"),
+            .query("histogram_quantile(0.95, sum by (le, result) (rate(forbear_gate_wait_seconds_bucket{<raw>}[$__rate_interval]))) >= 0", "{{result}}"),
         Panel::heatmap("Waits, all of them", 8)
             .says("How long calls are held, over time. A band that climbs is a queue that grows: more comes than the quota serves, see the diagnosis board.")
             .unit("s")
-            .empty(NO_GATE)
-            .spread("sum by (le) (increase(forbear_gate_wait_seconds_bucket{<raw>}[$__rate_interval]))"),
+            .empty(NO_WAITS)
+            .spread("sum by (le) (increase(forbear_gate_wait_seconds_bucket{<raw>}[$__rate_interval])) and on () sum(increase(forbear_gate_wait_seconds_count{<raw>}[$__rate_interval])) > 0"),
         Panel::lines("How waits end", 8)
             .says("Calls a minute that left the gate, by how. refused: the opening lies past their deadline, or the day is spent; queue_full: as many waited already as may (raise it only if callers have the patience); draining: the process ends.")
             .unit("cpm")
-            .empty(NO_GATE)
+            .empty(NO_WAITS)
             .stacked()
             .words_of(Metric::GateWait, "result")
-            .query("60 * sum by (result) (rate(forbear_gate_wait_seconds_count{<raw>}[$__rate_interval]))", "{{result}}"),
+            .query("60 * sum by (result) (rate(forbear_gate_wait_seconds_count{<raw>}[$__rate_interval])) > 0", "{{result}}"),
     ]
 }
 

@@ -25,4 +25,5 @@ mod recorded;
 mod replicas;
 mod shared;
 mod states;
+mod verdict;
 mod words;

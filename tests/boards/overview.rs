@@ -1,12 +1,11 @@
 //! Is it working, what is wrong, what do I do now.
 
 use forbear::event::catalogue::Metric;
-use serde_json::json;
 
 use crate::board::{Board, Row, traces};
-use crate::panel::{Panel, mapping};
-use crate::shared::{NO_CALLS, NO_LIMIT, NO_RULES, headroom, pools, risen, shut_until};
-use crate::words::{CAUSES, colour};
+use crate::panel::Panel;
+use crate::shared::{NO_CALLS, NO_LIMIT, headroom, pools, risen, shut_until, store_relied_on};
+use crate::verdict::verdict;
 
 pub(crate) fn board() -> Board {
     Board {
@@ -16,7 +15,7 @@ pub(crate) fn board() -> Board {
         rows: vec![
             Row {
                 title: None,
-                panels: vec![verdict(), success(), throttled(), worst_headroom(), stacked(), shut_until(9)],
+                panels: vec![verdict(), success(), throttled(), worst_headroom(), stacked(), store(), shut_until(9)],
             },
             Row { title: Some("Traffic"), panels: calls() },
             Row { title: Some("What stands in the way"), panels: causes() },
@@ -25,107 +24,8 @@ pub(crate) fn board() -> Board {
     }
 }
 
-fn verdict() -> Panel {
-    let word = |text: fn(&(&str, &str, &str)) -> String| {
-        let one = |cause: &(&str, &str, &str)| (cause.0.to_owned(), text(cause), colour(cause.0).map(str::to_owned));
-        mapping(CAUSES.iter().map(one))
-    };
-    let ratio = |steps: serde_json::Value| {
-        vec![
-            json!({"id": "unit", "value": "percentunit"}),
-            json!({"id": "decimals", "value": 1}),
-            json!({"id": "custom.width", "value": 105}),
-            json!({"id": "custom.cellOptions", "value": {"type": "color-text"}}),
-            json!({"id": "thresholds", "value": {"mode": "absolute", "steps": steps}}),
-        ]
-    };
-    let runbook = json!([{
-        "title": "Runbook", "targetBlank": true,
-        "url": "https://docs.rs/forbear/latest/forbear/guide/runbooks/index.html#${__data.fields.Runbook}",
-    }]);
-    let diagnosis = json!([{
-        "title": "Diagnosis of this pool", "targetBlank": false,
-        "url": "/d/forbear-diagnosis?${__url_time_range}&${datasource:queryparam}&${job:queryparam}\
-                &${instance:queryparam}&${cluster:queryparam}&${namespace:queryparam}&${tempo_datasource:queryparam}\
-                &var-provider=${__data.fields.Provider}&var-pool=${__data.fields.Pool}",
-    }]);
-    Panel::table("Verdict", 24)
-        .tall(6)
-        .says(
-            "What is wrong with each pool by the evidence of the last hour, and what to do. Anything but green means that
-             calls fail or need too many attempts. Do what it says, then look again after an hour; the text leads to the
-             runbook, the pool to its diagnosis. Firm: everything it rests on was seen. Likely: a limit or the cause of
-             refusals is not known. Provisional: younger than a quarter of an hour. Load is what is asked for over what
-             the limit can serve in time: above 100 % somebody goes without, however calls are paced.",
-        )
-        .empty(NO_RULES)
-        .now(
-            r#"label_replace(label_replace(label_replace(pool:forbear_verdict:1h{<pool>},
-               "action", "$1", "cause", "(.+)"),
-               "runbook", "forbear$1$2$3", "cause", "([a-z]+)_?([a-z]*)_?([a-z]*)"),
-               "runbook", "forbearspendlimitreached", "cause", "spend_limit")"#,
-            "",
-        )
-        .now("min by (<by>) (pool:forbear_success:ratio1h{<pool>})", "")
-        .now(
-            "max by (<by>) (pool:forbear_throttled:increase1h{<pool>} / (pool:forbear_attempts:increase1h{<pool>} > 0))",
-            "",
-        )
-        .now("max by (<by>) (pool:forbear_horizon_load:1h{<pool>})", "")
-        .columns(&[
-            ("cluster", "Cluster"),
-            ("namespace", "Namespace"),
-            ("provider", "Provider"),
-            ("pool", "Pool"),
-            ("cause", "Verdict"),
-            ("certainty", "How sure"),
-            ("action", "Do now"),
-            ("Value #B", "Success"),
-            ("Value #C", "Throttled"),
-            ("Value #D", "Load"),
-            ("runbook", "Runbook"),
-        ])
-        .field(
-            "Verdict",
-            vec![
-                json!({"id": "mappings", "value": word(|cause| cause.1.to_owned())}),
-                json!({"id": "custom.cellOptions", "value": {"type": "color-background", "mode": "basic"}}),
-                json!({"id": "custom.width", "value": 210}),
-            ],
-        )
-        .field(
-            "Do now",
-            vec![
-                json!({"id": "mappings", "value": word(|cause| cause.2.to_owned())}),
-                json!({"id": "links", "value": runbook}),
-            ],
-        )
-        .field("Pool", vec![json!({"id": "links", "value": diagnosis})])
-        .widths(&[("Provider", 140), ("Pool", 170), ("How sure", 100)])
-        .field("Runbook", vec![json!({"id": "custom.hidden", "value": true})])
-        .field(
-            "Success",
-            ratio(json!([
-                {"value": null, "color": "red"}, {"value": 0.95, "color": "orange"}, {"value": 0.99, "color": "green"},
-            ])),
-        )
-        .field(
-            "Throttled",
-            ratio(json!([
-                {"value": null, "color": "green"}, {"value": 0.1, "color": "orange"}, {"value": 0.33, "color": "red"},
-            ])),
-        )
-        .field(
-            "Load",
-            ratio(json!([
-                {"value": null, "color": "green"}, {"value": 0.9, "color": "orange"}, {"value": 1.25, "color": "red"},
-            ])),
-        )
-        .sorted_by("Success", false)
-}
-
 fn success() -> Panel {
-    Panel::stat("Success", 4)
+    Panel::stat("Success", 3)
         .says(
             "Calls that succeeded in the time shown, of all that ended; left out are those whose caller went away or whose
              request was wrong. Below 99 % the objective is missed: the verdict says why.",
@@ -142,7 +42,7 @@ fn success() -> Panel {
 }
 
 fn throttled() -> Panel {
-    Panel::stat("Throttled share", 4)
+    Panel::stat("Throttled share", 3)
         .says(
             "Attempts that a limit refused in the time shown. A tenth is a pool that works at its limit; a third is a fight
              over it. High here and good at Success: the retries do their work, and cost the provider's patience.",
@@ -159,7 +59,7 @@ fn throttled() -> Panel {
 }
 
 fn worst_headroom() -> Panel {
-    Panel::stat("Worst headroom", 4)
+    Panel::stat("Worst headroom", 3)
         .says(
             "What is left of the tightest quota now: by the answers' headers, or, where they say nothing, by what was
              served within the last minute. Near 0 is where throttles begin; Headroom below shows which quota it is.",
@@ -184,6 +84,22 @@ fn stacked() -> Panel {
         .now("sum(increase(forbear_stacked_retries_total{<raw>}[$__range]))", "Stacked")
 }
 
+/// What no verdict says, because calls go on without it.
+fn store() -> Panel {
+    store_relied_on("Shared store", 3)
+        .says(
+            "Replicas that rely on the store their gates share. Below 100 % some pace alone: calls go on, a little less evenly,
+             and one replica's throttle is no news to the others. A click leads to since when and why.",
+        )
+        .empty("No shared store")
+        .leads_to(
+            "Replicas",
+            "/d/forbear-replicas?${__url_time_range}&${datasource:queryparam}&${job:queryparam}&${instance:queryparam}\
+             &${cluster:queryparam}&${namespace:queryparam}&${provider:queryparam}&${pool:queryparam}\
+             &${tempo_datasource:queryparam}",
+        )
+}
+
 fn calls() -> Vec<Panel> {
     vec![
         Panel::lines("Calls", 8)
@@ -204,9 +120,9 @@ fn calls() -> Vec<Panel> {
             .unit("s")
             .empty(NO_CALLS)
             .leads_to("Traces of calls that did not succeed", &traces())
-            .query("histogram_quantile(0.95, sum by (le) (rate(forbear_call_duration_seconds_bucket{<raw>}[$__rate_interval])))", "call, 95 %")
-            .query("histogram_quantile(0.5, sum by (le) (rate(forbear_call_duration_seconds_bucket{<raw>}[$__rate_interval])))", "call, 50 %")
-            .query("histogram_quantile(0.95, sum by (le) (rate(forbear_attempt_duration_seconds_bucket{<raw>}[$__rate_interval])))", "attempt, 95 %"),
+            .query("histogram_quantile(0.95, sum by (le) (rate(forbear_call_duration_seconds_bucket{<raw>}[$__rate_interval]))) >= 0", "call, 95 %")
+            .query("histogram_quantile(0.5, sum by (le) (rate(forbear_call_duration_seconds_bucket{<raw>}[$__rate_interval]))) >= 0", "call, 50 %")
+            .query("histogram_quantile(0.95, sum by (le) (rate(forbear_attempt_duration_seconds_bucket{<raw>}[$__rate_interval]))) >= 0", "attempt, 95 %"),
         Panel::lines("In flight", 8)
             .says("Calls that have not ended, by what they do: green works, purple sleeps between attempts, yellow waits at the gate. Growing without end: more comes than is served, or a runtime does not run.")
             .unit("short")

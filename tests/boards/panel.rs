@@ -229,6 +229,13 @@ impl Panel {
         self
     }
 
+    /// Draws the line above which a number means what the panel says, as a dashed one.
+    pub(crate) fn above(mut self, line: f64) -> Self {
+        self = self.steps("transparent", &[(line, "red")]);
+        self.custom["thresholdsStyle"] = json!({"mode": "dashed"});
+        self
+    }
+
     /// The colours of all words of a metric's label.
     pub(crate) fn words_of(self, metric: Metric, label: &str) -> Self {
         let row = metric.row();

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::asked::unanswered_of;
+use crate::asked::{unanswered_of, verdicts_are_right};
 use crate::by_hand;
 use crate::kept;
 use crate::recorded::record;
@@ -42,17 +42,4 @@ fn every_state_has_the_verdict_it_is_named_after() {
         verdicts_are_right(&Server::prometheus(&folder, "[]"), state);
         assert!(Path::new(&folder).join("tsdb").exists(), "pictures are made of it");
     }
-}
-
-fn verdicts_are_right(prometheus: &Server, state: &State) {
-    let mut found: Vec<_> = prometheus
-        .query("pool:forbear_verdict:1h", Some(TO))
-        .into_iter()
-        .map(|(labels, _)| [labels["provider"].clone(), labels["pool"].clone(), labels["cause"].clone()])
-        .filter(|[_, pool, _]| pool != "by-hand")
-        .collect();
-    found.sort();
-    let mut expected: Vec<_> = state.pools.iter().map(|pool| [pool.provider, pool.pool, pool.cause]).collect();
-    expected.sort_unstable();
-    assert_eq!(found, expected, "{}", state.name);
 }

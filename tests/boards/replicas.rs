@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::board::{Board, Row};
 use crate::panel::Panel;
-use crate::shared::{NO_CALLS, NO_STORE, risen};
+use crate::shared::{NO_CALLS, NO_STORE, risen, store_relied_on};
 
 pub(crate) fn board() -> Board {
     Board {
@@ -22,13 +22,9 @@ pub(crate) fn board() -> Board {
 
 fn top() -> Vec<Panel> {
     vec![
-        Panel::stat("Store relied on", 6)
+        store_relied_on("Store relied on", 6)
             .says("Replicas that rely on the shared store now. Below 100 % some pace alone, by their own share of the limit: calls go on, a little less evenly. Look at Store and Degraded for why.")
-            .unit("percentunit")
-            .decimals(0)
-            .empty(NO_STORE)
-            .steps("red", &[(0.5, "orange"), (1.0, "green")])
-            .now("avg(forbear_store_up{<process>})", "relied on"),
+            .empty(NO_STORE),
         Panel::stat("Gates on their own", 6)
             .says("Gates that should share and do not, over all replicas. Above 0: throttles that one replica hears of are no news to the others.")
             .unit("short")
@@ -80,7 +76,7 @@ fn store() -> Vec<Panel> {
             .says("What 95 % of the answers stayed under, by what was asked. A call waits for permit alone, and a quarter of a second at most; above 25 ms the store is too far away or too busy.")
             .unit("s")
             .empty(NO_STORE)
-            .query("histogram_quantile(0.95, sum by (le, operation) (rate(forbear_store_op_seconds_bucket{<process>}[$__rate_interval])))", "{{operation}}"),
+            .query("histogram_quantile(0.95, sum by (le, operation) (rate(forbear_store_op_seconds_bucket{<process>}[$__rate_interval]))) >= 0", "{{operation}}"),
         Panel::lines("What the store answers", 8)
             .says("Questions to the store a minute, by how they ended. Anything but ok is a question that the replica answered for itself.")
             .unit("opm")
@@ -92,8 +88,8 @@ fn store() -> Vec<Panel> {
             .says("How old news of other replicas is when it comes: what half and 95 % stayed under. At once is right; near 15 s it came with the next look instead of the subscription, and a storm has begun by then.")
             .unit("s")
             .empty("No news came: no shared store, or no pool was throttled in the time shown.")
-            .query("histogram_quantile(0.95, sum by (le) (rate(forbear_store_news_seconds_bucket{<process>}[$__rate_interval])))", "95 %")
-            .query("histogram_quantile(0.5, sum by (le) (rate(forbear_store_news_seconds_bucket{<process>}[$__rate_interval])))", "50 %"),
+            .query("histogram_quantile(0.95, sum by (le) (rate(forbear_store_news_seconds_bucket{<process>}[$__rate_interval]))) >= 0", "95 %")
+            .query("histogram_quantile(0.5, sum by (le) (rate(forbear_store_news_seconds_bucket{<process>}[$__rate_interval]))) >= 0", "50 %"),
     ]
 }
 

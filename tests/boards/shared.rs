@@ -10,6 +10,7 @@ pub(crate) const NO_RULES: &str =
 pub(crate) const NO_CALLS: &str =
     "No call in the time shown, or no process that is scraped: see Versions on the overview.";
 pub(crate) const NO_GATE: &str = "No gate: these pools hold nobody back (PoolBuilder::gate).";
+pub(crate) const NO_WAITS: &str = "Nobody waited at a gate in the time shown: nothing to do.";
 pub(crate) const NO_LIMIT: &str =
     "No limit is known: answers tell none and none is set. Set it with PoolBuilder::limit.";
 pub(crate) const NO_STORE: &str = "No shared store: the gates of these processes work on their own.";
@@ -88,4 +89,13 @@ pub(crate) fn pools() -> Panel {
         .now("sum by (<by>) (increase(forbear_calls_total{<raw>}[1h]))", "")
         .columns(&[("provider", "Provider"), ("pool", "Pool"), ("mode", "Gate"), ("Value #B", "Calls an hour")])
         .field("Gate", vec![json!({"id": "mappings", "value": mapping(modes)})])
+}
+
+/// The share of replicas that rely on the shared store.
+pub(crate) fn store_relied_on(title: &'static str, width: u32) -> Panel {
+    Panel::stat(title, width)
+        .unit("percentunit")
+        .decimals(0)
+        .steps("red", &[(0.5, "orange"), (1.0, "green")])
+        .now("avg(forbear_store_up{<process>})", "relied on")
 }

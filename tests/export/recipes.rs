@@ -1,9 +1,7 @@
-//! The recipes of the guide: their YAML is some, and their tables are those of the commands.
+//! The recipes of the guide: their tables are those of the commands.
 
 use std::collections::BTreeSet;
 use std::fs;
-
-use serde_json::Value;
 
 use crate::typed::{forbear, text};
 
@@ -23,17 +21,6 @@ fn rows(heading: &str) -> BTreeSet<String> {
     let table =
         guide.lines().skip_while(|line| !line.starts_with(heading)).skip(2).take_while(|line| line.starts_with('|'));
     table.filter_map(|row| Some(row.strip_prefix("| `")?.split_once('`')?.0.to_owned())).collect()
-}
-
-#[test]
-fn every_recipe_is_yaml() {
-    let guide = guide();
-    let blocks = guide.split("```yaml\n").skip(1).filter_map(|rest| Some(rest.split_once("```")?.0));
-    // One is the file of the stack, which is checked there.
-    let blocks: Vec<Value> = blocks.filter(|block| !block.trim().is_empty()).map(crate::yaml).collect();
-    assert!(blocks.len() >= 4 && blocks.iter().all(|block| block.is_object() || block.is_array()), "{blocks:?}");
-    let scraped = blocks.iter().find(|block| block["kind"] == "PodMonitor").expect("a PodMonitor");
-    assert_eq!(scraped["spec"]["podMetricsEndpoints"][0]["interval"], "15s");
 }
 
 #[test]

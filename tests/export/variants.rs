@@ -66,6 +66,8 @@ fn alerts_have_the_labels_severities_and_links_they_are_given() {
     let all = alerts(
         "alerts",
         &[
+            "--group-by",
+            "env,provider,pool",
             "--labels",
             "team=search,note=it's: \"odd\"",
             "--severity",
@@ -83,13 +85,17 @@ fn alerts_have_the_labels_severities_and_links_they_are_given() {
         let name = alert["alert"].as_str().expect("a name").to_lowercase();
         assert_eq!(annotations["runbook_url"], format!("https://wiki.example/a#{name}"));
         let board = annotations["dashboard_url"].as_str().expect("a link");
-        let of_process = alert["expr"].as_str().expect("an expression").contains("namespace, job");
-        let chosen = if of_process {
-            "var-job={{ $labels.job }}"
-        } else {
-            "var-provider={{ $labels.provider }}&var-pool={{ $labels.pool }}"
-        };
-        assert_eq!(board, format!("https://grafana.example/d/forbear-overview?{chosen}"));
+        let of_process = alert["expr"].as_str().expect("an expression").contains("env, job");
+        let chosen = if of_process { &["env", "job"][..] } else { &["env", "provider", "pool"] };
+        let variable =
+            |label| format!("{{{{ with $labels.{label} }}}}&var-{label}={{{{ . | urlquery }}}}{{{{ end }}}}");
+        let chosen: String = chosen.iter().map(variable).collect();
+        let (uid, rest) = board
+            .strip_prefix("https://grafana.example/d/forbear-")
+            .and_then(|rest| rest.split_once('?'))
+            .unwrap_or_else(|| panic!("{board}"));
+        assert!(["overview", "diagnosis", "gate", "replicas"].contains(&uid), "{board}");
+        assert_eq!(rest, format!("from=now-3h&to=now{chosen}"));
     }
     let severities: Vec<_> = all.iter().map(|alert| alert["labels"]["severity"].as_str().expect("a word")).collect();
     assert!(severities.contains(&"page") && severities.contains(&"warning") && !severities.contains(&"critical"));
@@ -108,6 +114,25 @@ fn the_objective_moves_what_counts_as_missed_and_what_wakes_somebody() {
     ] {
         assert!(text.contains(line), "{line}");
     }
+    for (number, spelled) in ["0.999", "99.9%"].into_iter().enumerate() {
+        let other = exported(&format!("slo-{number}"), &["--slo", spelled]);
+        assert_eq!(files(&other), files(&folder), "{spelled}");
+        fs::remove_dir_all(&other).expect("removed");
+    }
+    let success = |board: &str| {
+        let board: Value = serde_json::from_str(&files(&folder)[board]).expect("JSON");
+        let panels = board["panels"].as_array().expect("panels").clone();
+        panels
+            .into_iter()
+            .find(|panel| panel["title"].as_str().is_some_and(|title| title.starts_with("Success")))
+            .expect("a panel")
+    };
+    for board in ["overview.json", "diagnosis.json"] {
+        let steps = &success(board)["fieldConfig"]["defaults"]["thresholds"]["steps"];
+        assert_eq!((&steps[1]["value"], &steps[2]["value"]), (&0.995.into(), &0.999.into()), "{board}");
+    }
+    let says = success("overview.json")["description"].as_str().expect("text").to_owned();
+    assert!(says.contains("Below 99.9 % the objective is missed"), "{says}");
     fs::remove_dir_all(&folder).expect("removed");
 }
 

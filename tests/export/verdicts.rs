@@ -80,7 +80,10 @@ fn what_a_variant_puts_in_can_be_taken_out_again() {
         for file in ["rules/evidence.yml", "rules/verdict.yml", "rules/alerts.yml"] {
             let mut text = found[file].replace(&put_in, taken_out);
             text = text.replace("(zone, job", "(cluster, namespace, job").replace("interval: 30s", "interval: 15s");
+            let chosen =
+                |label: &str| format!("{{{{ with $labels.{label} }}}}&var-{label}={{{{ . | urlquery }}}}{{{{ end }}}}");
             text = text
+                .replace(&chosen("zone"), &(chosen("cluster") + &chosen("namespace")))
                 .replace("zone=%q", "cluster=%q,namespace=%q")
                 .replace("$labels.zone", "$labels.cluster $labels.namespace");
             assert!(text == kept[file], "{file} with {options:?}");

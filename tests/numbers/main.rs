@@ -8,7 +8,6 @@ mod command;
 #[path = "../bench/src/fit/mod.rs"]
 mod fit;
 mod fitting;
-mod guide;
 mod suggest;
 mod what_if;
 
@@ -30,17 +29,4 @@ fn refusal(line: &str) -> String {
 /// One JSON object, as it is printed.
 fn object(line: &str) -> serde_json::Value {
     serde_json::from_str(&printed(line).0).unwrap_or_else(|error| panic!("{line}: {error}"))
-}
-
-#[test]
-fn every_verb_has_help_with_an_example_that_runs() {
-    for verb in ["suggest", "check"] {
-        let help = printed(&format!("{verb} --help")).0;
-        let examples: Vec<_> = help.lines().filter_map(|line| line.trim().strip_prefix("forbear ")).collect();
-        assert!(!examples.is_empty(), "{help}");
-        for example in examples {
-            let (output, status) = printed(example);
-            assert!(status < Some(2) && !output.is_empty(), "{example}");
-        }
-    }
 }

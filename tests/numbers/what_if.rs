@@ -33,14 +33,6 @@ fn all_that_was_found_out_is_there_as_json() {
 }
 
 #[test]
-fn help_shows_an_example_that_runs() {
-    let help = text(&forbear(&["what-if", "--help"], "").stdout);
-    let example =
-        help.split_once("echo '").and_then(|(_, rest)| rest.split_once('\'')).expect("an example in quotes").0;
-    assert_eq!(forbear(&["what-if"], example).status.code(), Some(0));
-}
-
-#[test]
 fn what_is_refused_is_named() {
     let refusal = |arguments: &[&str], input: &str| {
         let output = forbear(arguments, input);

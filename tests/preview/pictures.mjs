@@ -4,8 +4,9 @@
 //
 // PAGE is a page of the guide: the first row of the overview in each state, the picture within the text.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
@@ -81,11 +82,17 @@ async function drawn(browser, origin, board) {
   return { whole, first };
 }
 
-/** The same picture with a palette. */
+/** The same picture with a palette, and packed as well as can be. */
 function small(png) {
-  return execFileSync('pngquant', [String(COLOURS), '--nofs', '--speed', '1', '--strip', '-'], { input: png, maxBuffer: 1 << 26 });
+  const palette = execFileSync('pngquant', [String(COLOURS), '--nofs', '--speed', '1', '--strip', '-'], { input: png, maxBuffer: 1 << 26 });
+  const [loose, packed] = ['loose.png', 'packed.png'].map((name) => join(scratch, name));
+  writeFileSync(loose, palette);
+  execFileSync('zopflipng', ['-y', '--filters=0', loose, packed]);
+  return readFileSync(packed);
 }
 
+const scratch = mkdtempSync(join(tmpdir(), 'pictures-'));
+process.on('exit', () => rmSync(scratch, { recursive: true }));
 const firstRows = new Map();
 const upstream = { port: 0 };
 const server = await serve(upstream);

@@ -194,6 +194,7 @@ const TEXTS: &str = r#"    alert_rule_test:
               summary: 'Metrics that were there within the last day are gone.'
               description: 'gone showed metrics of forbear within the last day, and shows none now.'
               runbook_url: 'https://docs.rs/forbear/latest/forbear/guide/runbooks/index.html#forbearmetricsgone'
+              dashboard_url: '/d/forbear-overview?from=now-3h&to=now&var-job=gone'
 "#;
 
 /// The tests of the alerts, as a file.
@@ -228,37 +229,40 @@ pub(crate) fn file() -> String {
     tests.text() + TEXTS + &page_texts()
 }
 
-/// A pool that fails under each verdict, and what its page says; a pool of this name elsewhere has another.
+/// A pool that fails under each verdict, and what its page says; a pool of this name elsewhere has another. Its name is one
+/// that an address has to escape.
 fn page_texts() -> String {
+    const POOL: &str = r#"provider="openai",pool="prod/a&b""#;
     let page = |verdict: Option<(&str, &str)>| {
         let says = verdict.map_or("There is no verdict yet.".to_owned(), |(verdict, change)| {
             format!("Verdict: {verdict} (firm): {change}.")
         });
         let series = verdict.map_or_else(String::new, |(verdict, _)| {
             format!(
-                "      - series: 'pool:forbear_verdict:1h{{provider=\"openai\",pool=\"a\",cause=\"{verdict}\",certainty=\"firm\"}}'\n        values: '1x60'\n"
+                "      - series: 'pool:forbear_verdict:1h{{{POOL},cause=\"{verdict}\",certainty=\"firm\"}}'\n        values: '1x60'\n"
             )
         });
         format!(
             "  - interval: 1m
     input_series:
-      - series: 'pool:forbear_failed:ratio1h{{provider=\"openai\",pool=\"a\"}}'
+      - series: 'pool:forbear_failed:ratio1h{{{POOL}}}'
         values: '0.25x60'
-      - series: 'pool:forbear_failed:ratio5m{{provider=\"openai\",pool=\"a\"}}'
+      - series: 'pool:forbear_failed:ratio5m{{{POOL}}}'
         values: '0.25x60'
-      - series: 'pool:forbear_calls_failed:increase1h{{provider=\"openai\",pool=\"a\"}}'
+      - series: 'pool:forbear_calls_failed:increase1h{{{POOL}}}'
         values: '250x60'
-      - series: 'pool:forbear_verdict:1h{{cluster=\"another\",provider=\"openai\",pool=\"a\",cause=\"healthy\",certainty=\"firm\"}}'
+      - series: 'pool:forbear_verdict:1h{{cluster=\"another\",{POOL},cause=\"healthy\",certainty=\"firm\"}}'
         values: '1x60'
 {series}    alert_rule_test:
       - alertname: ForbearCallsFailing
         eval_time: 30m
         exp_alerts:
-          - exp_labels: {{severity: critical, speed: fast, provider: openai, pool: a}}
+          - exp_labels: {{severity: critical, speed: fast, provider: openai, pool: 'prod/a&b'}}
             exp_annotations:
               summary: 'Calls to a provider fail fast.'
-              description: '25% of the calls to a (openai) fail. {}'
+              description: '25% of the calls to prod/a&b (openai) fail. {}'
               runbook_url: 'https://docs.rs/forbear/latest/forbear/guide/runbooks/index.html#forbearcallsfailing'
+              dashboard_url: '/d/forbear-overview?from=now-3h&to=now&var-provider=openai&var-pool=prod%2Fa%26b'
 ",
             says.replace('\'', "''")
         )

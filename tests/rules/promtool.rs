@@ -30,6 +30,17 @@ fn promtool_finds_nothing_in_the_rules_and_their_tests_pass() {
     }
 }
 
+/// VictoriaMetrics' own ruler: expressions, and the templates of alerts.
+#[test]
+fn vmalert_takes_the_rules() {
+    for file in ["evidence.yml", "verdict.yml", "alerts.yml"] {
+        let output = tool("vmalert").arg("-dryRun").arg(format!("-rule={}", kept(file).display())).output();
+        let output = output.expect("it runs");
+        let says = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && says.contains("finished reading 1 files"), "{file}: {says}");
+    }
+}
+
 /// Every number that an expression compares with, as its place in the text. What stands for nothing, all, and yes or no is
 /// no line.
 fn lines(text: &str) -> Vec<(usize, usize)> {

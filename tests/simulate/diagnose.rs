@@ -126,6 +126,34 @@ fn people_get_a_table_and_a_sentence() {
     fs::remove_dir_all(&folder).expect("removed");
 }
 
+#[test]
+fn what_counts_as_missed_is_what_is_promised() {
+    // Two of a hundred calls fail: each meets a broken answer twice.
+    let scenario = r#""provider": {"requests_per_minute": 240, "failures": [{"kind": "server_error", "share": 0.14}]},
+        "gate": "none", "policy": {"base_s": 1, "cap_s": 2, "attempts": 2},
+        "callers": {"arrivals": {"poisson": {"per_minute": 60}}, "deadline_s": 60, "replicas": 2}"#;
+    let folder = empty_folder(env!("CARGO_TARGET_TMPDIR"), "diagnose-slo");
+    let own = recorded("provider_errors", scenario, &folder);
+    assert_eq!(own.cause.as_str(), "provider_errors", "{}", own.sentence);
+    let prometheus = Server::prometheus(&folder, "[]");
+    let url = format!("http://{}", prometheus.addr());
+    for (options, cause, promised) in [
+        (&[][..], "provider_errors", 0.99),
+        (&["--slo", "0.999"], "provider_errors", 0.999),
+        (&["--slo", "95"], "healthy", 0.95),
+    ] {
+        let found = only(&diagnose(&url, options, &[]));
+        let objective = &found["numbers"]["objective"];
+        assert_eq!((&found["cause"], &objective["least_success"]), (&cause.into(), &promised.into()), "{found}");
+    }
+    let refused = diagnose(&url, &["--slo", "80"], &[]);
+    assert_eq!(refused.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(told.starts_with("forbear diagnose: --slo is 80; allowed: 94 to 99.99 percent"), "{told}");
+    drop(prometheus);
+    fs::remove_dir_all(&folder).expect("removed");
+}
+
 /// A server that answers every request with an empty vector and hands on what it was sent, line by line.
 fn empty_prometheus() -> (SocketAddr, Receiver<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");

@@ -1,13 +1,20 @@
 //! The command, as whoever types it meets it.
 #![allow(dead_code, reason = "each test file uses what it needs of it")]
 
+use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 /// Runs the command with this on its standard input.
 pub(crate) fn forbear(arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_forbear"))
-        .args(arguments)
+    let mut command = Command::new(env!("CARGO_BIN_EXE_forbear"));
+    command.args(arguments);
+    fed(command, input)
+}
+
+fn fed(mut command: Command, input: &str) -> Output {
+    let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -22,4 +29,11 @@ pub(crate) fn forbear(arguments: &[&str], input: &str) -> Output {
 
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("text")
+}
+
+/// The same in a folder, with these variables.
+pub(crate) fn run_in(folder: &Path, arguments: &[String], variables: &BTreeMap<String, String>, input: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_forbear"));
+    command.args(arguments).envs(variables).current_dir(folder);
+    fed(command, input)
 }

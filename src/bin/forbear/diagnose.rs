@@ -16,6 +16,7 @@ use forbear::wall_now;
 use crate::duration;
 use crate::progress::Progress;
 use crate::simulate::start;
+use crate::slo;
 use ask::Source;
 
 pub(crate) type Failure = Box<dyn std::error::Error>;
@@ -33,7 +34,9 @@ const SHORTEST_WINDOW: Duration = Duration::from_secs(600);
 #[command(after_help = "\
 Examples:
   forbear diagnose --prometheus http://localhost:9090
-  forbear diagnose --prometheus https://prometheus.example/ --at 2026-01-01T14:30:00Z --selector 'job=\"api\"' --json
+  forbear diagnose --prometheus https://prometheus.example/ --selector 'job=\"api\"' --json
+  forbear diagnose --prometheus http://localhost:9090 --at 2026-01-01T14:30:00Z
+  forbear diagnose --prometheus http://localhost:9090 --slo 99.9
 
 Access, never from arguments; a name that ends in _FILE names a file that holds it:
   FORBEAR_PROMETHEUS_TOKEN, FORBEAR_PROMETHEUS_TOKEN_FILE      sent as `Authorization: Bearer …`
@@ -58,6 +61,10 @@ pub(crate) struct Diagnose {
     /// More matchers for every query, as in job="api".
     #[arg(long, value_name = "MATCHERS", default_value = "")]
     selector: String,
+    /// The share of calls that has to succeed: 94 to 99.99 percent, as in 99.9, or 0.94 to 0.9999, as in 0.999. What
+    /// `forbear export` was told, so that rules and verdicts agree.
+    #[arg(long, value_name = "PERCENT", default_value = "99", allow_negative_numbers = true)]
+    slo: String,
     /// Print one JSON object a pool, a line each.
     #[arg(long)]
     json: bool,
@@ -87,12 +94,13 @@ pub(crate) fn run(options: &Diagnose) -> ExitCode {
 
 impl Diagnose {
     fn diagnose(&self) -> Result<Vec<Diagnosis>, Failure> {
+        let objective = slo::parse(&self.slo)?;
         let source = Source::new(&self.prometheus, &access::Access::from_environment()?)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(self.ask(&source))
+        runtime.block_on(self.ask(&source, objective))
     }
 
-    async fn ask(&self, source: &Source) -> Result<Vec<Diagnosis>, Failure> {
+    async fn ask(&self, source: &Source, objective: f64) -> Result<Vec<Diagnosis>, Failure> {
         let at = self.at.unwrap_or_else(wall_now);
         let first = Enquiry::first_question(at, &self.selector);
         let counted = Enquiry::scrape_interval(&source.ask(&first).await?)?;
@@ -100,7 +108,7 @@ impl Diagnose {
             "there are no metrics of forbear in the hour before that time: give another with --at, or look \
              whether forbear_build_info is scraped",
         )?;
-        let mut enquiry = Enquiry::new(at, self.window, scrape, &self.selector);
+        let mut enquiry = Enquiry::new(at, self.window, scrape, &self.selector).objective(objective)?;
         let questions = enquiry.questions();
         let mut progress = Progress::new();
         for (number, question) in questions.iter().enumerate() {

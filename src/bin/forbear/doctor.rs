@@ -34,7 +34,7 @@ use visit::Visit;
 #[command(after_help = "\
 Examples:
   forbear doctor --prometheus http://localhost:9090
-  forbear doctor --prometheus https://mimir.example/prometheus --selector 'job=\"api\"' --json
+  forbear doctor --prometheus https://mimir.example/prometheus --selector 'job=\"api\"'
 
 Access is given as for `forbear diagnose`, by FORBEAR_PROMETHEUS_TOKEN and the others of its help.
 

@@ -29,9 +29,9 @@ use variant::Variant;
 #[command(after_help = "\
 Examples:
   forbear export --out forbear                                              plain files
-  forbear export --out forbear --format prometheusrule --metadata-labels release=kube-prometheus-stack
+  forbear export --out forbear --format prometheusrule --metadata-labels release=prometheus
   forbear export --out forbear --format mimir --group-by env,provider,pool --scrape-interval 30s
-  forbear export --out forbear --slo 99.9 --labels team=search --severity critical=page,warning=ticket
+  forbear export --out forbear --slo 99.9 --labels team=search --severity critical=page
 
 What is written, by --format:
   prometheus      rules/*.yml, *.json, mixin.libsonnet, alertmanager.yml, provisioning/, runbooks.md
@@ -56,9 +56,9 @@ pub(crate) struct Export {
     /// How often metrics are scraped, or pushed: 5s to 60s, whole seconds.
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = duration::parse)]
     scrape_interval: Duration,
-    /// The share of calls that has to succeed: 94 to 99.99 percent, or 0.94 to 0.9999.
-    #[arg(long, value_name = "SHARE", default_value = "99", allow_negative_numbers = true)]
-    slo: f64,
+    /// The share of calls that has to succeed: 94 to 99.99 percent, as in 99.9, or 0.94 to 0.9999, as in 0.999.
+    #[arg(long, value_name = "PERCENT", default_value = "99", allow_negative_numbers = true)]
+    slo: String,
     /// More labels for every alert, as in team=search,tier=1.
     #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = pair)]
     labels: Vec<(String, String)>,

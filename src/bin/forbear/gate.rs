@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use forbear::{FleetPool, PoolName};
+use forbear::{FleetPool, Operator, PoolName};
 use serde_json::Value;
 
 use crate::duration;
@@ -26,10 +26,10 @@ FORBEAR_REDIS_URL and FORBEAR_REDIS_NAMESPACE stand in for --redis and --namespa
 
 Examples:
   forbear gate list --redis rediss://cache.internal --namespace prod
-  forbear gate show openai/prod-account/gpt-4o
-  forbear gate shut openai/prod-account --for 30m --reason 'the export needs the quota'
-  forbear gate pace openai/prod-account/gpt-4o --every 500ms --for 2h --reason 'half for the export'
-  forbear gate reopen openai/prod-account --reason 'the quota was raised'
+  forbear gate show openai/prod/gpt-4o
+  forbear gate shut openai/prod --for 30m --reason 'the export needs the quota'
+  forbear gate pace openai/prod/gpt-4o --every 500ms --for 2h --reason 'half for the export'
+  forbear gate reopen openai/prod --reason 'the quota was raised'
 
 Exit status: 0 when it is done; 1 when the store is away, refused, or knows no such pool; 2 when the arguments are refused.")]
 pub(crate) struct Gate {
@@ -128,23 +128,29 @@ impl What {
                 let shown = shown.ok_or_else(|| {
                     Failure(
                         1,
-                        "the store knows nothing of this pool: it was never throttled or held of late".to_owned(),
+                        "the store knows nothing of this pool: it was never throttled or held of late. `forbear gate list` shows \
+                         those that replicas use"
+                            .to_owned(),
                     )
                 })?;
                 let object = || -> Value { object::of(&shown) };
                 Ok(if *json { object().to_string() } else { shown.to_string() } + "\n")
             }
             Self::Shut(Order { pool, for_how_long, reason, store }) => {
-                let told = store.operator()?.shut(pool, *for_how_long, reason).await?;
-                Ok(done("shut", told, store))
+                let operator = store.operator()?;
+                let told = operator.shut(pool, *for_how_long, reason).await?;
+                Ok(done(&format!("shut for {for_how_long:?}"), told, store) + hint(&operator, pool, told).await)
             }
             Self::Pace { every, order: Order { pool, for_how_long, reason, store } } => {
-                let told = store.operator()?.pace(pool, *every, *for_how_long, reason).await?;
-                Ok(done("paced", told, store))
+                let operator = store.operator()?;
+                let told = operator.pace(pool, *every, *for_how_long, reason).await?;
+                Ok(done(&format!("one call per {every:?} for {for_how_long:?}"), told, store)
+                    + hint(&operator, pool, told).await)
             }
             Self::Reopen { pool, reason, store } => {
-                let told = store.operator()?.reopen(pool, reason).await?;
-                Ok(done("reopened", told, store))
+                let operator = store.operator()?;
+                let told = operator.reopen(pool, reason).await?;
+                Ok(done("reopened", told, store) + hint(&operator, pool, told).await)
             }
         }
     }
@@ -153,13 +159,24 @@ impl What {
 /// What a person should know after an order.
 fn done(what: &str, told: u64, store: &Store) -> String {
     let replicas = if told == 1 { "replica was" } else { "replicas were" };
-    let nobody = "\nnobody listens: is the namespace the one the replicas use?";
-    format!("{what} by {}: {told} {replicas} told{}\n", store.by(), if told == 0 { nobody } else { "" })
+    format!("{what} by {}: {told} {replicas} told\n", store.by())
+}
+
+/// Why an order may have held nobody. Replicas are told of all pools of their namespace, whichever they have.
+async fn hint(operator: &Operator, pool: &PoolName, told: u64) -> &'static str {
+    if told == 0 {
+        return "nobody listens: is the namespace the one the replicas use?\n";
+    }
+    // Whoever may not look into the list hears nothing of it: the order was given.
+    match operator.is_used(pool).await {
+        Ok(false) => "no replica has used a pool of this name of late: is it spelled as a list shows it?\n",
+        Ok(true) | Err(_) => "",
+    }
 }
 
 fn lines(pools: &[FleetPool]) -> String {
     if pools.is_empty() {
-        return "no pool is in use in this namespace\n".to_owned();
+        return "no pool is in use in this namespace: is it the one the replicas use?\n".to_owned();
     }
     pools.iter().map(|pool| format!("{}  {pool}\n", pool.tag)).collect()
 }

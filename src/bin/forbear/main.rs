@@ -11,6 +11,7 @@ mod gate;
 mod known;
 mod progress;
 mod simulate;
+mod slo;
 mod suggest;
 mod text;
 mod what_if;

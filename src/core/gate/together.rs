@@ -17,6 +17,7 @@ use crate::core::admission::{Admission, Ask};
 use crate::core::dice::Dice;
 use crate::core::gate::{Gate, State};
 use crate::core::moment::Moment;
+use crate::core::signal::LimitClass;
 
 /// What a call needs of the pace that several processes share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +44,8 @@ pub enum Slots {
     #[default]
     Own,
     /// The gate's own, as one of so many processes that begin at the same time: what nobody knows of the limit they must
-    /// not find out all at once.
+    /// not find out all at once. Together they begin as one would, and each tries more so many times as seldom: who finds
+    /// the limit cannot tell the others.
     OneOf(u32),
     /// The call was given one.
     Given,
@@ -63,6 +65,18 @@ impl Gate {
         }
     }
 
+    /// How far apart slots of the whole pool will be when its shut is over, if this process knows: those who do not should
+    /// hear of it, though nobody here may want a slot.
+    pub fn knows_slots(&self, replicas: u32) -> Option<Duration> {
+        let plan = self.supply.plan();
+        match &self.state {
+            State::Shut { shut, .. } if shut.class != LimitClass::Overload && plan.is_known() => {
+                plan.of_all(replicas, self.supply.knows_limit())
+            }
+            _ => None,
+        }
+    }
+
     /// Hears how far apart slots of the whole pool are, from somebody who knows: who only guesses takes one of so many
     /// parts of that.
     pub fn agrees(&mut self, every: Duration, replicas: u32) {
@@ -78,11 +92,23 @@ impl Gate {
         }
     }
 
-    /// By how much slots are further apart than the gate's own, for one of those who begin together.
-    pub(super) fn apart(&self, slots: Slots) -> u32 {
+    /// Hears that nobody hands out slots any more, and that it goes on by itself, as one of so many.
+    pub fn goes_alone(&mut self, replicas: u32, now: Moment, dice: &mut impl Dice) {
+        let (times, _) = self.apart(Slots::OneOf(replicas));
+        let limit_known = self.supply.knows_limit();
+        if let State::Paced(pace, _) = &mut self.state
+            && pace.of_all(replicas, limit_known).is_some()
+        {
+            pace.goes_alone(times, now, dice);
+        }
+    }
+
+    /// By how much slots are further apart than the gate's own, for one of those who begin together; and how many these are.
+    pub(super) fn apart(&self, slots: Slots) -> (u32, u32) {
         match slots {
-            Slots::OneOf(replicas) if !self.supply.knows_limit() => replicas.max(1),
-            _ => 1,
+            Slots::OneOf(replicas) if !self.supply.knows_limit() => (replicas.max(1), replicas),
+            Slots::OneOf(replicas) => (1, replicas),
+            Slots::Own | Slots::Given => (1, 1),
         }
     }
 }

@@ -24,6 +24,23 @@ impl Severity {
     }
 }
 
+/// The board that shows what an alert is about: the one on which its runbook says to confirm it.
+fn board(name: &str) -> &'static str {
+    match name {
+        "QuotaTooSmall"
+        | "BackoffTooFast"
+        | "BackoffTooSlow"
+        | "Overloaded"
+        | "ConfiguredLimitDiffers"
+        | "LimitUnknown"
+        | "UnreadableSignals"
+        | "DeadlinesBelowStatedDelay" => "diagnosis",
+        "Unpaced" | "Concurrency" => "gate",
+        "StoreDegraded" => "replicas",
+        _ => "overview",
+    }
+}
+
 /// An alert. `lasts` is how long it must hold before it fires, and for how long it goes on after it held last.
 pub(super) fn alert(
     severity: Severity,
@@ -33,15 +50,17 @@ pub(super) fn alert(
     description: &str,
     expr: impl Into<String>,
 ) -> Rule {
-    let (name, expr) = (format!("Forbear{name}"), expr.into());
-    let board = if expr.contains("$process") { "$board_of_job" } else { "$board_of_pool" };
+    let expr = expr.into();
+    let chosen = if expr.contains("$process") { "$chosen_process" } else { "$chosen_pool" };
+    let board = format!("$grafana/d/forbear-{}?from=now-3h&to=now{chosen}", board(name));
+    let name = format!("Forbear{name}");
     Rule {
         makes: Makes::Alert(lasts.0, lasts.1),
         annotations: vec![
             ("summary", summary.to_owned()),
             ("description", description.to_owned()),
             ("runbook_url", format!("$runbooks#{}", name.to_lowercase())),
-            ("dashboard_url", board.to_owned()),
+            ("dashboard_url", board),
         ],
         ..Rule::record(name, "", expr)
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::core::setting::{InvalidSetting, within};
-use crate::diagnose::objective::LEAST_SUCCESS;
+use crate::diagnose::objective::{LEAST_SUCCESS, objective};
 use crate::diagnose::promql::yaml::Group;
 use crate::diagnose::promql::{burn, causes, checks, demand, notes, pages, ratios, steps, supply, tickets, totals};
 
@@ -33,7 +33,7 @@ pub struct RuleBook {
     pub(super) by: Vec<String>,
     pub(super) matchers: String,
     pub(super) runbooks: String,
-    pub(super) boards: Option<String>,
+    pub(super) grafana: String,
     pub(super) least_success: f64,
     pub(super) scraped_every: Duration,
     pub(super) labels: Vec<(String, String)>,
@@ -54,7 +54,7 @@ impl RuleBook {
             by: ["cluster", "namespace", "provider", "pool"].map(str::to_owned).to_vec(),
             matchers: String::new(),
             runbooks: "https://docs.rs/forbear/latest/forbear/guide/runbooks/index.html".to_owned(),
-            boards: None,
+            grafana: String::new(),
             least_success: LEAST_SUCCESS,
             scraped_every: Duration::from_secs(15),
             labels: Vec::new(),
@@ -94,13 +94,14 @@ impl RuleBook {
         Ok(self)
     }
 
-    /// Where Grafana is: every alert links to its board, with its pool chosen. Without it, none does.
+    /// Where Grafana is: every alert links to its board (annotation `dashboard_url`), with its pool chosen. Without it links
+    /// begin with `/d/`, which is enough within Grafana and for whoever puts its address before them.
     ///
     /// # Errors
     /// It is no address.
     pub fn boards_at(mut self, url: &str) -> Result<Self, InvalidSetting> {
         checks::address("rules.grafana_url", url)?;
-        self.boards = Some(url.trim_end_matches('/').to_owned());
+        url.trim_end_matches('/').clone_into(&mut self.grafana);
         Ok(self)
     }
 
@@ -110,8 +111,7 @@ impl RuleBook {
     /// # Errors
     /// It is outside of that range.
     pub fn objective(mut self, least_success: f64) -> Result<Self, InvalidSetting> {
-        within("rules.slo", least_success, 0.94..=0.9999, "0.94 to 0.9999")?;
-        self.least_success = least_success;
+        self.least_success = objective("rules.slo", least_success)?;
         Ok(self)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::diagnose::certainty::UNCERTAIN;
 use crate::diagnose::evidence::{FAR_FROM_SHORT, SURELY_ENOUGH};
-use crate::diagnose::promql::steps::STEP;
+use crate::diagnose::promql::steps::{STEP, as_of_now};
 use crate::diagnose::promql::yaml::{Group, Rule};
 use crate::diagnose::rules::{LIKELY_SHORT_ABOVE, SHORT_ABOVE, STORM_UP_TO};
 
@@ -31,9 +31,10 @@ fn calls_above(servable: &str, load: f64) -> String {
     // The hour is measured by what can be served as of now, as the diagnosis does.
     format!(
         "sum_over_time((pool:forbear_calls:increase_minute * on ($by) group_right ()\n  \
-         (max without (horizon) (pool:forbear_asked:increase / {servable} @ end()) > bool {load})\n\
+         (max without (horizon) (pool:forbear_asked:increase / {}) > bool {load})\n\
          )[1h:{STEP}])\n\
-         / on ($by) group_left () (sum_over_time(pool:forbear_calls:increase_minute[1h:{STEP}]) > 0)"
+         / on ($by) group_left () (sum_over_time(pool:forbear_calls:increase_minute[1h:{STEP}]) > 0)",
+        as_of_now(servable)
     )
 }
 

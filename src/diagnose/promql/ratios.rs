@@ -3,7 +3,7 @@
 use crate::diagnose::evidence::{NOTABLE_ERRORS, SERVED_BEFORE};
 use crate::diagnose::objective::MOST_ATTEMPTS_PER_CALL;
 use crate::diagnose::promql::share;
-use crate::diagnose::promql::steps::STEP;
+use crate::diagnose::promql::steps::{STEP, as_of_now};
 use crate::diagnose::promql::yaml::{Group, Rule};
 use crate::diagnose::supply::LOCKED_OUT_FOR;
 
@@ -77,9 +77,10 @@ pub(super) fn group() -> Group {
             "Whether ten minutes passed in which much was tried and nothing succeeded, and nobody said that it would pass, or most was served at other times.",
             format!(
                 "max_over_time(((pool:forbear_locked_out:bool10m == 1)\n  \
-                 unless ((pool:forbear_told_soon:bool10m == 1) unless pool:forbear_success:ratio1h @ end() > {SERVED_BEFORE}))[{}m:{STEP}])\n\
+                 unless ((pool:forbear_told_soon:bool10m == 1) unless {success} > {SERVED_BEFORE}))[{tried}m:{STEP}])\n\
                  or $calls * 0",
-                60.0 - LOCKED_OUT_FOR
+                success = as_of_now("pool:forbear_success:ratio1h"),
+                tried = 60.0 - LOCKED_OUT_FOR
             ),
         ),
         blamed(

@@ -26,6 +26,14 @@ pub(super) fn horizons() -> impl Iterator<Item = f64> {
     HORIZONS.into_iter().filter(|minutes| *minutes >= 1.0)
 }
 
+/// The value that a recorded series had last at the time a rule is evaluated for, wherever in a subquery it stands.
+///
+/// Over a stretch, because VictoriaMetrics answers `@ end()` behind a bare series with nothing; the stretch is as long as a
+/// Prometheus looks back for one, so both say the same.
+pub(super) fn as_of_now(series: &str) -> String {
+    format!("last_over_time({series}[5m] @ end())")
+}
+
 /// Pools of which so many minutes hold four scrapes at least.
 fn scraped_within(minutes: f64) -> String {
     let scrapes = 4.0 * COUNTED_OVER / minutes * SCRAPES_SEEN;

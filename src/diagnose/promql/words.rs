@@ -35,18 +35,15 @@ impl RuleBook {
         Some(match word {
             "by" => self.by.join(", "),
             // Of a process: what it is not told apart by are its pools.
-            "process" => {
-                let kept =
-                    self.by.iter().map(String::as_str).filter(|label| !["provider", "pool", "job"].contains(label));
-                kept.chain(["job"]).collect::<Vec<_>>().join(", ")
-            }
+            "process" => self.of_process().collect::<Vec<_>>().join(", "),
             // The matchers of one pool in an alert's text, and the values for them.
             "same" => each(&|label| format!("{label}=%q"), ","),
             "its_labels" => each(&|label| format!("$labels.{label}"), " "),
             "m" => self.matchers.clone(),
             "runbooks" => self.runbooks.clone(),
-            "board_of_pool" => self.board("var-provider={{ $labels.provider }}&var-pool={{ $labels.pool }}"),
-            "board_of_job" => self.board("var-job={{ $labels.job }}"),
+            "grafana" => self.grafana.clone(),
+            "chosen_pool" => chosen(self.by.iter().map(String::as_str)),
+            "chosen_process" => chosen(self.of_process()),
             "step" => format!("{}s", self.scraped_every.as_secs()),
             "least_success" => self.least_success.to_string(),
             "most_failing" => rounded(1.0 - self.least_success),
@@ -59,10 +56,18 @@ impl RuleBook {
         })
     }
 
-    /// The link to a board, if it is known where they are.
-    fn board(&self, chosen: &str) -> String {
-        self.boards.as_ref().map_or_else(String::new, |url| format!("{url}/d/forbear-overview?{chosen}"))
+    /// The labels by which processes are told apart.
+    fn of_process(&self) -> impl Iterator<Item = &str> {
+        let kept = self.by.iter().map(String::as_str).filter(|label| !["provider", "pool", "job"].contains(label));
+        kept.chain(["job"])
     }
+}
+
+/// What a link chooses on a board by the labels of its alert: those that nobody sets are left away, for nothing chosen would
+/// hide everything.
+fn chosen<'l>(labels: impl Iterator<Item = &'l str>) -> String {
+    let one = |label| format!("{{{{ with $labels.{label} }}}}&var-{label}={{{{ . | urlquery }}}}{{{{ end }}}}");
+    labels.map(one).collect()
 }
 
 /// Without the dust of binary fractions.

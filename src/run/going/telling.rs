@@ -18,7 +18,9 @@ impl Going<'_> {
     #[cold]
     pub(super) fn tell_arrival(&self, estimate: &Option<Estimate>) {
         if !self.nested {
-            self.shared().tell_arrival(self.arrived, self.policy, *estimate);
+            let core = self.progress.as_ref().map(|progress| &progress.core);
+            let deadline = core.map_or(self.policy.deadline, |core| core.started().until(core.deadline(self.policy)));
+            self.shared().tell_arrival(self.arrived, self.policy, deadline, *estimate);
         }
     }
 

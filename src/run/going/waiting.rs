@@ -30,8 +30,10 @@ impl<'a> Going<'a> {
 
     fn turn(&self, estimate: &Option<Estimate>, may_wait: bool) -> Turn<'a> {
         // Before the first attempt nothing is kept of a call that waits but what it came with.
-        let arrived = self.progress.as_ref().map_or_else(|| self.began(), |progress| progress.core.started());
-        let deadline = arrived.after(self.policy.deadline);
+        let (arrived, deadline) = match &self.progress {
+            None => (self.began(), self.began().after(self.policy.deadline)),
+            Some(progress) => (progress.core.started(), progress.core.deadline(self.policy)),
+        };
         Turn::new(&self.shared().node, arrived, deadline, may_wait, self.is_first()).estimated(*estimate)
     }
 

@@ -9,6 +9,8 @@ use crate::core::decide::{CallOutcome, DelaySource, GiveUp};
 use crate::core::signal::{LimitClass, QuotaReading, Signal};
 use crate::event::{Event, GateState, PoolLabels, StackedBy};
 use crate::run::spans::Whose;
+#[cfg(feature = "redis")]
+use crate::store::Note;
 
 /// Logs a failed attempt: a throttle at INFO with what the provider stated and where, another retryable failure at DEBUG.
 /// Never above: a client may retry thousands of times a minute, and the retries are what the call is for.
@@ -111,6 +113,35 @@ pub(in crate::run) fn transition(pool: &PoolLabels, event: &Event<'_>) {
             "an operator's hand on the gate"
         ),
         _ => {}
+    }
+}
+
+/// Logs that the shared store is not relied on any more, or again, with what it said: at WARN, at INFO.
+#[cfg(feature = "redis")]
+pub(in crate::run) fn store(note: &Note<'_>) {
+    match *note {
+        Note::Degraded { reason, said } => tracing::event!(
+            name: "forbear.store.degraded",
+            target: "forbear",
+            Level::WARN,
+            reason = reason.as_str(),
+            said,
+            "the shared gate's store is not relied on; gates go on alone"
+        ),
+        Note::NoChannel { said } => tracing::event!(
+            name: "forbear.store.no_channel",
+            target: "forbear",
+            Level::WARN,
+            said,
+            "news cannot be subscribed; they are read every two seconds instead"
+        ),
+        Note::Recovered { away } => tracing::event!(
+            name: "forbear.store.recovered",
+            target: "forbear",
+            Level::INFO,
+            away_seconds = away.as_secs_f64(),
+            "the shared gate's store is relied on again"
+        ),
     }
 }
 

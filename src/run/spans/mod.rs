@@ -21,6 +21,10 @@
 //! | `forbear.gate.shut` | INFO | a pool went from letting calls in to shut; WARN for a daily or a spend limit |
 //! | `forbear.gate.reopened` | INFO | a pool went from shut to paced, or from paced to flowing |
 //! | `forbear.quota.updated` | DEBUG | an answer states another limit than was known |
+//! | `forbear.gate.operated` | WARN | an operator shut, paced or reopened a pool, or turned the gate off or on |
+//! | `forbear.store.degraded` | WARN | the shared store is not relied on any more, or refuses now; with what it said |
+//! | `forbear.store.no_channel` | WARN | the shared store lets nobody subscribe, once until it does |
+//! | `forbear.store.recovered` | INFO | the shared store is relied on again |
 //! | `forbear.stacked_retry` | WARN | a second retry layer was noticed, once per call site and way of noticing |
 //! | `forbear.headers_hidden` | WARN | a throttle was shown without headers, once per call site |
 //!
@@ -47,8 +51,12 @@ mod sites;
 #[path = "../../../tests/support/traced.rs"]
 mod traced;
 
+#[cfg(all(feature = "telemetry", feature = "redis"))]
+pub(super) use log::store;
 #[cfg(feature = "telemetry")]
 pub(super) use log::{quota_updated, transition};
+#[cfg(all(not(feature = "telemetry"), feature = "redis"))]
+pub(super) use off::store;
 #[cfg(not(feature = "telemetry"))]
 pub(super) use off::{CallSpans, CurrentSpan, Sites, quota_updated, transition};
 #[cfg(feature = "telemetry")]

@@ -109,5 +109,8 @@ impl Sites {
 #[inline(always)]
 pub(in crate::run) fn transition(_: &PoolLabels, _: &Event<'_>) {}
 
+#[cfg(feature = "redis")]
+pub(in crate::run) fn store(_: &crate::store::Note<'_>) {}
+
 #[inline(always)]
 pub(in crate::run) fn quota_updated(_: &PoolLabels, _: &QuotaReading, _: Option<u64>) {}

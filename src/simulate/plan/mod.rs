@@ -58,13 +58,13 @@ pub(super) fn room_for_calls(under_way: usize, now: Duration) -> Result<(), Inva
         return Ok(());
     }
     let value = format_args!("so large that {under_way} calls are under way after {now:.0?}").to_string();
-    Err(InvalidSetting { field: "callers.arrivals", value, allowed: "at most 2 million calls under way at once" })
+    Err(InvalidSetting::in_words("callers.arrivals", value, "at most 2 million calls under way at once"))
 }
 
 /// Refuses a list that nobody wrote on purpose: each of its items costs time with every request.
 fn short(field: &'static str, items: usize, most: usize, allowed: &'static str) -> Result<(), InvalidSetting> {
     let value = format!("a list of {items}");
-    if items <= most { Ok(()) } else { Err(InvalidSetting { field, value, allowed }) }
+    if items <= most { Ok(()) } else { Err(InvalidSetting::in_words(field, value, allowed)) }
 }
 
 impl Plan {

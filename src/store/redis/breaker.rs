@@ -8,8 +8,9 @@
 //! | its news stopped coming | the first | 1 s, then 2 s |
 //!
 //! It is asked that often so that all know of it within 3 s when it is back, and it costs one connection a replica.
-//! A refusal is a setting that somebody has to change. Half of each wait is jittered, so that replicas do not come back together. Transitions are answered once, whatever
-//! number of calls meets the same outage.
+//! A refusal is a setting that somebody has to change; only a server that may not write is asked again as one that is away,
+//! since another has taken over from it. Half of each wait is jittered, so that replicas do not come back together.
+//! Transitions are answered once, whatever number of calls meets the same outage.
 
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ const SLOW_WITHIN: Duration = Duration::from_secs(10);
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 /// All replicas find it again within this.
-const FOUND_WITHIN: Duration = Duration::from_secs(3);
+pub(super) const FOUND_WITHIN: Duration = Duration::from_secs(3);
 const WAIT_AFTER_REFUSAL: Duration = Duration::from_secs(30);
 
 /// Whether the store is relied on.
@@ -33,12 +34,13 @@ pub(super) struct Breaker {
     open: Option<Open>,
     /// Whether it was ever reached.
     met: bool,
-    /// When it was found again last.
-    found_at: Option<Moment>,
+    /// When all replicas have found it again, after it was away.
+    settles_at: Moment,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Open {
+    reason: DegradedReason,
     since: Moment,
     again_at: Moment,
     wait: Duration,
@@ -49,6 +51,8 @@ struct Open {
 pub(super) enum Transition {
     /// Not relied on from now.
     Degraded(DegradedReason),
+    /// It was away, and now refuses: that is for somebody to mend.
+    Refuses,
     /// Relied on again, after so long.
     Recovered(Duration),
 }
@@ -62,7 +66,22 @@ impl Breaker {
     /// Whether it is relied on, and by all replicas: each finds it again within [`FOUND_WITHIN`]. What they share of it begins
     /// then, so that nobody takes from the whole while others still go on with their parts.
     pub(super) fn is_settled(&self, now: Moment) -> bool {
-        self.is_up() && self.found_at.is_none_or(|found| found.until(now) >= FOUND_WITHIN)
+        self.is_up() && now >= self.settles_at
+    }
+
+    /// Whether it was away, and some may not have found it again.
+    pub(super) fn awaits_others(&self, now: Moment) -> bool {
+        self.open.is_some() || now < self.settles_at
+    }
+
+    /// Hears when those begin who found it again together with this replica.
+    pub(super) fn begins_with_others(&mut self, at: Moment) {
+        self.settles_at = at;
+    }
+
+    /// Whether it is not relied on since it refuses.
+    pub(super) fn refuses(&self) -> bool {
+        self.open.is_some_and(|open| open.reason == DegradedReason::Rejected)
     }
 
     /// Whether it may be asked now; if not, when.
@@ -73,22 +92,31 @@ impl Breaker {
         }
     }
 
-    /// It answered.
-    pub(super) fn answered(&mut self, now: Moment) -> Option<Transition> {
+    /// It answered. One that refused has to take something it is told (`wrote`): a server without memory, or one that may
+    /// not write, answers whoever reads.
+    pub(super) fn answered(&mut self, wrote: bool, now: Moment) -> Option<Transition> {
         self.met = true;
-        let open = self.open.take()?;
+        let open = self.open.take_if(|open| wrote || open.reason != DegradedReason::Rejected)?;
         self.slow = [None; SLOW_ALLOWED];
-        self.found_at = Some(now);
+        self.settles_at = now.after(FOUND_WITHIN);
         Some(Transition::Recovered(open.since.until(now)))
     }
 
-    /// It failed.
-    pub(super) fn failed(&mut self, reason: DegradedReason, now: Moment, dice: &mut impl Dice) -> Option<Transition> {
+    /// It failed, or refuses. `fails_over`: it may not write, since another has taken over: nobody has to change anything.
+    pub(super) fn failed(
+        &mut self,
+        reason: DegradedReason,
+        fails_over: bool,
+        now: Moment,
+        dice: &mut impl Dice,
+    ) -> Option<Transition> {
+        let refusal = reason == DegradedReason::Rejected;
         if let Some(open) = &mut self.open {
             let longer = (open.wait * 2).min(LONGEST_WAIT);
-            open.wait = if reason == DegradedReason::Rejected { WAIT_AFTER_REFUSAL } else { longer };
+            open.wait = if refusal && !fails_over { WAIT_AFTER_REFUSAL } else { longer };
             open.again_at = now.after(jittered(open.wait, dice));
-            return None;
+            let before = std::mem::replace(&mut open.reason, reason);
+            return (refusal && before != reason).then_some(Transition::Refuses);
         }
         if reason == DegradedReason::Slow {
             self.slow.rotate_left(1);
@@ -97,8 +125,8 @@ impl Breaker {
                 return None;
             }
         }
-        let wait = if reason == DegradedReason::Rejected { WAIT_AFTER_REFUSAL } else { FIRST_WAIT };
-        self.open = Some(Open { since: now, again_at: now.after(jittered(wait, dice)), wait });
+        let wait = if refusal && !fails_over { WAIT_AFTER_REFUSAL } else { FIRST_WAIT };
+        self.open = Some(Open { reason, since: now, again_at: now.after(jittered(wait, dice)), wait });
         let first_of_all = !self.met && matches!(reason, DegradedReason::Down | DegradedReason::Slow);
         Some(Transition::Degraded(if first_of_all { DegradedReason::Absent } else { reason }))
     }
@@ -121,7 +149,7 @@ mod tests {
 
     fn met() -> Breaker {
         let mut breaker = Breaker::default();
-        assert_eq!(breaker.answered(at(0)), None);
+        assert_eq!(breaker.answered(true, at(0)), None);
         breaker
     }
 
@@ -130,26 +158,44 @@ mod tests {
         let (mut breaker, dice) = (met(), &mut SeededDice::new(1));
         assert!(breaker.is_up());
         assert_eq!(
-            breaker.failed(DegradedReason::Down, at(10), dice),
+            breaker.failed(DegradedReason::Down, false, at(10), dice),
             Some(Transition::Degraded(DegradedReason::Down))
         );
         for second in 11..40 {
-            assert_eq!(breaker.failed(DegradedReason::Down, at(second), dice), None);
+            assert_eq!(breaker.failed(DegradedReason::Down, false, at(second), dice), None);
         }
         assert!(!breaker.is_up());
-        assert_eq!(breaker.answered(at(40)), Some(Transition::Recovered(Duration::from_secs(30))));
-        assert_eq!(breaker.answered(at(41)), None);
+        assert_eq!(breaker.answered(true, at(40)), Some(Transition::Recovered(Duration::from_secs(30))));
+        assert_eq!(breaker.answered(true, at(41)), None);
         assert!(breaker.is_up() && !breaker.is_settled(at(42)) && breaker.is_settled(at(43)));
+        breaker.begins_with_others(at(42));
+        assert!(!breaker.is_settled(at(41)) && breaker.is_settled(at(42)), "another found it a second before");
+        assert!(
+            breaker.awaits_others(at(41)) && !breaker.awaits_others(at(42)) && !Breaker::default().awaits_others(at(0))
+        );
+    }
+
+    #[test]
+    fn one_that_was_away_and_then_refuses_is_told_of_and_one_that_may_not_write_is_asked_again_soon() {
+        let (mut breaker, dice) = (met(), &mut SeededDice::new(1));
+        breaker.failed(DegradedReason::Down, false, at(0), dice).expect("an outage");
+        assert_eq!(breaker.failed(DegradedReason::Rejected, false, at(1), dice), Some(Transition::Refuses));
+        assert_eq!(breaker.failed(DegradedReason::Rejected, false, at(40), dice), None, "once");
+        assert_eq!(breaker.answered(false, at(70)), None, "to read was never refused");
+        assert_eq!(breaker.answered(true, at(71)), Some(Transition::Recovered(Duration::from_secs(71))));
+        let mut breaker = met();
+        breaker.failed(DegradedReason::Rejected, true, at(0), dice).expect("an outage");
+        assert!(at(0).until(breaker.may_ask(at(0)).expect_err("not now")) <= Duration::from_secs(1));
     }
 
     #[test]
     fn one_slow_answer_is_no_outage_but_five_in_ten_seconds_are() {
         let (mut breaker, dice) = (met(), &mut SeededDice::new(1));
         for second in [0, 20, 21, 22, 23] {
-            assert_eq!(breaker.failed(DegradedReason::Slow, at(second), dice), None, "{second}");
+            assert_eq!(breaker.failed(DegradedReason::Slow, false, at(second), dice), None, "{second}");
         }
         assert_eq!(
-            breaker.failed(DegradedReason::Slow, at(24), dice),
+            breaker.failed(DegradedReason::Slow, false, at(24), dice),
             Some(Transition::Degraded(DegradedReason::Slow))
         );
     }
@@ -160,7 +206,7 @@ mod tests {
         let mut now = at(100);
         let mut waits = Vec::new();
         for _ in 0..8 {
-            breaker.failed(DegradedReason::Down, now, dice);
+            breaker.failed(DegradedReason::Down, false, now, dice);
             let again_at = breaker.may_ask(now).expect_err("not now");
             waits.push(now.until(again_at).as_secs_f64());
             now = again_at;
@@ -175,9 +221,9 @@ mod tests {
     fn a_refusal_is_no_reason_to_ask_fast_and_an_absent_store_is_called_so() {
         let dice = &mut SeededDice::new(3);
         let mut breaker = met();
-        breaker.failed(DegradedReason::Rejected, at(0), dice);
+        breaker.failed(DegradedReason::Rejected, false, at(0), dice);
         assert!(at(0).until(breaker.may_ask(at(0)).expect_err("not now")) >= Duration::from_secs(15));
-        let absent = Breaker::default().failed(DegradedReason::Down, at(0), dice);
+        let absent = Breaker::default().failed(DegradedReason::Down, false, at(0), dice);
         assert_eq!(absent, Some(Transition::Degraded(DegradedReason::Absent)));
     }
 }

@@ -4,11 +4,13 @@
 //! |---|---|
 //! | a throttle shut a pool or moved its end | a report, one per pool at most in a trip |
 //! | somebody waits for a slot of a pace all share | a few slots are asked for |
-//! | every 2 s while a pool is shut or no subscription stands, else every 15 s (± 20 %) | all pools in use are read in one trip |
+//! | every 2 s while a pool is shut or no subscription stands, else every 15 s (up to a fifth sooner) | all pools in use are read in one trip |
 //! | at once on a new subscription, and for a new pool | the same |
 //! | every 15 s, and with the line before | this replica says it is alive |
+//! | when the store is found again | the same, and when all who found it begin together |
 //!
-//! A report that could not be delivered stays in its slot and is tried again while its shut lasts.
+//! A report that could not be delivered stays in its slot and is tried again while its shut lasts. Where somebody has put
+//! something else under a pool's key, that pool is not shared, and the others are.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -28,7 +30,7 @@ use crate::store::news::{
 };
 use crate::store::order::Order;
 use crate::store::redis::ask::Unanswered;
-use crate::store::redis::breaker::jittered;
+use crate::store::redis::breaker::{FOUND_WITHIN, jittered};
 use crate::store::redis::hub::Hub;
 use crate::store::redis::link::PoolLink;
 use crate::store::redis::operator::invocation;
@@ -58,7 +60,7 @@ pub(super) async fn run(hub: Arc<Hub>) {
         let delivered = deliver(&hub).await;
         let again_at = match delivered {
             Ok(()) => hub.clock.now().after(READ_RARELY),
-            Err(Unanswered) => hub.clock.now().after(jittered(TRY_AGAIN, &mut &hub.dice)),
+            Err(_) => hub.clock.now().after(jittered(TRY_AGAIN, &mut &hub.dice)),
         };
         sleep_or(&hub.work, &hub, again_at, delivered.is_ok()).await;
     }
@@ -74,19 +76,21 @@ pub(super) async fn read(hub: Arc<Hub>) {
             continue;
         }
         let now = hub.clock.now();
+        // What it refuses is to be told: reading alone does not show whether it takes that again.
+        let refuses = hub.state().breaker.refuses();
         let asked_to = std::mem::take(&mut hub.state().reconcile);
         if asked_to || now >= read_at {
             let read = reconcile(&hub).await;
             let often = !hub.subscribed.load(Ordering::Relaxed) || any_shut(&hub, now);
             let again_in = match read {
                 // Whether it is relied on shows in what it answers to this.
-                Err(Unanswered) => jittered(TRY_AGAIN, &mut &hub.dice),
+                Err(_) => jittered(TRY_AGAIN, &mut &hub.dice),
                 Ok(()) => spread(if often { READ_OFTEN } else { READ_RARELY }, &hub),
             };
             read_at = hub.clock.now().after(again_in);
         }
         // A new subscription may have missed who came; a new pool is to be listed.
-        if (asked_to || now >= alive_at) && say_alive(&hub).await.is_ok() {
+        if (asked_to || refuses || now >= alive_at) && say_alive(&hub).await.is_ok() {
             alive_at = hub.clock.now().after(READ_RARELY);
         }
         let next = read_at.min(alive_at.max(hub.clock.now().after(READ_OFTEN)));
@@ -113,10 +117,9 @@ async fn sleep_or(work: &Notify, hub: &Hub, at: Moment, heeds_work: bool) {
     }
 }
 
-/// ± 20 %, so that replicas do not read together.
+/// Up to a fifth sooner, so that replicas do not read together, and no news is read later than it is said to be.
 fn spread(period: Duration, hub: &Hub) -> Duration {
-    let share = (&mut &hub.dice).roll() as f64 / u64::MAX as f64;
-    period.mul_f64(0.8 + 0.4 * share)
+    period - (&mut &hub.dice).within(period / 5)
 }
 
 fn any_shut(hub: &Hub, now: Moment) -> bool {
@@ -141,7 +144,7 @@ async fn deliver(hub: &Arc<Hub>) -> Result<(), Unanswered> {
             (Ok(()), None) => report_of(hub, &tag, "", &slip).await,
             (Err(unanswered), _) => Err(unanswered),
         };
-        if told.is_err() {
+        if but_of_an_entry(told).is_err() {
             outcome = told;
             let now = hub.clock.now();
             hub.state().outbox.put(&tag, slip, now);
@@ -151,22 +154,32 @@ async fn deliver(hub: &Arc<Hub>) -> Result<(), Unanswered> {
         let name = link(&tag).map_or("", |link| link.name.as_str());
         // A reopening that cannot be told is not: the others have the shut's own end and their own probes.
         if outcome.is_ok() {
-            outcome = reopen(hub, &tag, name, admitted).await;
+            outcome = but_of_an_entry(reopen(hub, &tag, name, admitted).await);
         }
     }
     for (tag, order) in orders {
         // Found missing again by the next reading.
         if outcome.is_ok() {
-            outcome = order_again(hub, &tag, &order).await;
+            outcome = but_of_an_entry(order_again(hub, &tag, &order).await);
         }
     }
     for (tag, want) in wants {
-        let grant = if outcome.is_ok() { permit::ask(hub, &tag, want).await } else { None };
+        let mut grant = None;
+        if outcome.is_ok() {
+            let asked = permit::ask(hub, &tag, want).await;
+            outcome = but_of_an_entry(asked.as_ref().map(|_| ()).map_err(|unanswered| *unanswered));
+            grant = asked.unwrap_or_default();
+        }
         if let Some(link) = link(&tag) {
             link.grant(grant.as_ref(), hub.clock.now());
         }
     }
     outcome
+}
+
+/// What keeps others from being told: not one pool's entry.
+fn but_of_an_entry(told: Result<(), Unanswered>) -> Result<(), Unanswered> {
+    told.or_else(|unanswered| if unanswered == Unanswered::Entry { Ok(()) } else { Err(unanswered) })
 }
 
 /// Tells the store of an order it lost.
@@ -183,7 +196,8 @@ async fn report(hub: &Hub, link: &PoolLink, slip: &Slip) -> Result<(), Unanswere
 
 async fn report_of(hub: &Hub, tag: &str, name: &str, slip: &Slip) -> Result<(), Unanswered> {
     let asked_at = hub.clock.now();
-    let seen_at = hub.state().server_clock.server_ms(slip.seen_at).unwrap_or(0);
+    // Never sooner than it was: the end is counted from then.
+    let seen_at = hub.state().server_clock.latest_ms(slip.seen_at).unwrap_or(0);
     let longest = if slip.shut.class == LimitClass::Daily { LONGEST_DAILY } else { LONGEST_SHUT };
     let mut call = hub.scripts.report.key(hub.keys.entry(tag));
     call.arg(slip.admitted)
@@ -233,13 +247,15 @@ async fn reconcile(hub: &Arc<Hub>) -> Result<(), Unanswered> {
         for link in links {
             commands.cmd("HMGET").arg(hub.keys.entry(&link.tag)).arg(FIELDS);
         }
-        let answers: Vec<Vec<Option<String>>> = hub.query(StoreOperation::Reconcile, &commands).await?;
+        let answers = hub.query(StoreOperation::Reconcile, &mut commands).await?;
         let now = hub.clock.now();
-        let Some((time, answers)) = answers.split_first() else { continue };
+        let Some((Some(time), answers)) = answers.split_first() else { continue };
         let Some(server_ms) = Stored::server_ms(time) else { continue };
         hub.state().server_clock.note(server_ms, asked_at, now);
         for (link, fields) in links.iter().zip(answers) {
-            take_in(hub, link, fields, server_ms, asked_at, now);
+            if let Some(fields) = fields {
+                take_in(hub, link, fields, server_ms, asked_at, now);
+            }
         }
     }
     Ok(())
@@ -268,14 +284,21 @@ fn take_in(hub: &Hub, link: &PoolLink, fields: &[Option<String>], server_ms: u64
 }
 
 async fn say_alive(hub: &Hub) -> Result<(), Unanswered> {
-    let mut call = hub.scripts.alive.key(hub.keys.alive());
-    call.key(hub.keys.pools()).arg(&hub.replica).arg(millis_up(ALIVE_FOR)).arg(hub.keys.channel());
     let now = hub.clock.now();
+    let meets = if hub.state().breaker.awaits_others(now) { FOUND_WITHIN } else { Duration::ZERO };
+    let mut call = hub.scripts.alive.key(hub.keys.alive());
+    call.key(hub.keys.pools()).key(hub.keys.found());
+    call.arg(&hub.replica).arg(millis_up(ALIVE_FOR)).arg(hub.keys.channel()).arg(millis_up(meets));
     let used = hub.links().into_iter().filter(|link| link.is_in_use(now)).take(LISTED);
     used.for_each(|link| {
         call.arg(format!("{} {}", link.tag, link.name));
     });
-    let count: u32 = hub.invoke(StoreOperation::Reconcile, &call).await?;
+    let (count, begins_in): (u32, u64) = hub.invoke(StoreOperation::Reconcile, &call).await?;
+    if !meets.is_zero() {
+        let begins_in = Duration::from_millis(begins_in).min(FOUND_WITHIN);
+        let now = hub.clock.now();
+        hub.state().breaker.begins_with_others(now.after(begins_in));
+    }
     hub.count_replicas(count);
     Ok(())
 }

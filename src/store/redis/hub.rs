@@ -19,10 +19,12 @@ use crate::store::redis::keys::Keys;
 use crate::store::redis::link::PoolLink;
 use crate::store::redis::outbox::Outbox;
 use crate::store::redis::server_clock::ServerClock;
-use crate::store::{Fleet, Want};
+use crate::store::{Fleet, Log, Note, Want};
 
 /// What is read is not trusted: no pace is divided by more.
 const MOST_REPLICAS: u32 = 100_000;
+/// No order was given later than this from now.
+const AHEAD_MS: u64 = 10_000;
 
 /// Everything about one store in one process.
 pub(super) struct Hub {
@@ -35,6 +37,7 @@ pub(super) struct Hub {
     pub(super) clock: Clock,
     pub(super) dice: SharedDice,
     listener: Option<Box<dyn Listener>>,
+    log: Log,
     pub(super) scripts: Scripts,
     state: Mutex<State>,
     pools: Mutex<HashMap<String, Weak<PoolLink>>>,
@@ -67,6 +70,13 @@ pub(super) struct State {
     pub(super) reconcile: bool,
 }
 
+/// A script that begins with the entry as it is kept.
+macro_rules! of_an_entry {
+    ($file:literal) => {
+        Script::new(concat!(include_str!("entry.lua"), include_str!($file)))
+    };
+}
+
 /// The scripts; what each promises stands in its file.
 pub(super) struct Scripts {
     pub(super) report: Script,
@@ -79,10 +89,10 @@ pub(super) struct Scripts {
 impl Default for Scripts {
     fn default() -> Self {
         Self {
-            report: Script::new(include_str!("report.lua")),
-            reopen: Script::new(include_str!("reopen.lua")),
-            order: Script::new(include_str!("order.lua")),
-            permit: Script::new(include_str!("permit.lua")),
+            report: of_an_entry!("report.lua"),
+            reopen: of_an_entry!("reopen.lua"),
+            order: of_an_entry!("order.lua"),
+            permit: of_an_entry!("permit.lua"),
             alive: Script::new(include_str!("alive.lua")),
         }
     }
@@ -96,7 +106,7 @@ impl Hub {
         paced: bool,
         clock: Clock,
         dice: SharedDice,
-        listener: Option<Box<dyn Listener>>,
+        (listener, log): (Option<Box<dyn Listener>>, Log),
     ) -> Self {
         Self {
             client,
@@ -106,6 +116,7 @@ impl Hub {
             clock,
             dice,
             listener,
+            log,
             scripts: Scripts::default(),
             state: Mutex::default(),
             pools: Mutex::default(),
@@ -131,6 +142,11 @@ impl Hub {
         if let Some(listener) = &self.listener {
             listener.hear(now, event);
         }
+    }
+
+    /// Writes into the process's log.
+    pub(super) fn note(&self, note: &Note<'_>) {
+        (self.log)(note);
     }
 
     /// Makes a pool known, so that news finds it, and has its state read.
@@ -163,7 +179,8 @@ impl Hub {
             return;
         }
         if let Some((tag, order)) = Order::parse(line) {
-            if let Some(link) = self.pools().get(tag).and_then(Weak::upgrade) {
+            let link = self.pools().get(tag).and_then(Weak::upgrade);
+            if let Some(link) = link.filter(|_| !self.is_ahead(order.given_at, now)) {
                 link.hear_order(order, now);
             }
             return;
@@ -178,9 +195,17 @@ impl Hub {
         }
     }
 
-    /// Notes how many replicas are alive, and tells who divides by it.
+    /// Whether a server's millisecond lies so far ahead, by what is known of its clock, that it is no time of this server's.
+    pub(super) fn is_ahead(&self, server_ms: u64, now: Moment) -> bool {
+        self.state().server_clock.server_ms(now).is_some_and(|server| server_ms > server.saturating_add(AHEAD_MS))
+    }
+
+    /// Notes how many replicas are alive, and tells who divides by it. While some have not found the store again they are
+    /// as many as before at least.
     pub(super) fn count_replicas(&self, count: u32) {
-        let count = count.clamp(1, MOST_REPLICAS);
+        let is_settled = self.state().breaker.is_settled(self.clock.now());
+        let least = if is_settled { 1 } else { self.replicas.load(Ordering::Relaxed).max(1) };
+        let count = count.clamp(least, MOST_REPLICAS);
         if self.replicas.swap(count, Ordering::Relaxed) != count
             && let Some(fleet) = self.fleet.get().and_then(Weak::upgrade)
         {

@@ -49,6 +49,11 @@ impl Keys {
         format!("fb:{SCHEMA}:{{{}}}:pools", self.namespace_tag)
     }
 
+    /// When a replica found the server again last.
+    pub(super) fn found(&self) -> String {
+        format!("fb:{SCHEMA}:{{{}}}:found", self.namespace_tag)
+    }
+
     /// The set of replicas that are alive.
     pub(super) fn alive(&self) -> String {
         format!("fb:{SCHEMA}:{{{}}}:alive", self.namespace_tag)

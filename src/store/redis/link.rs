@@ -67,10 +67,14 @@ impl PoolLink {
         }
     }
 
-    /// Hears what an operator ordered; only the latest order counts.
+    /// Hears what an operator ordered; only the latest order counts. One that a server gave whose clock was ahead of this
+    /// one's is no later for that.
     pub(super) fn hear_order(&self, order: Order, now: Moment) {
         let mut known = self.known();
-        if known.order.as_ref().is_some_and(|(known, _)| known.given_at >= order.given_at) {
+        let before = known.order.as_ref().map(|(known, _)| known.given_at);
+        if before.is_some_and(|before| {
+            before == order.given_at || (before > order.given_at && !self.hub.is_ahead(before, now))
+        }) {
             return;
         }
         let ends = now.after(order.left);
@@ -236,7 +240,8 @@ mod tests {
     fn a_state_is_news_once_and_what_the_own_name_told_before_a_restart_is_news_too() {
         let client = redis::Client::open("redis://127.0.0.1").expect("a client");
         let (clock, dice) = (Clock::new(), SharedDice::from_seed(1));
-        let hub = Arc::new(Hub::new(client, Keys::new("test"), "r-1".to_owned(), false, clock, dice, None));
+        let hub = Hub::new(client, Keys::new("test"), "r-1".to_owned(), false, clock, dice, (None, |_| {}));
+        let hub = Arc::new(hub);
         let gate = Arc::new(Gate::default());
         let heard: std::sync::Weak<Gate> = Arc::downgrade(&gate);
         let link = PoolLink::new("tag".to_owned(), "name".to_owned(), heard, hub);

@@ -38,7 +38,7 @@ use crate::event::sink::Listener;
 use crate::store::redis::hub::Hub;
 use crate::store::redis::keys::{Keys, readable};
 use crate::store::redis::link::PoolLink;
-use crate::store::{Fleet, Hears, Link, PoolId, Store};
+use crate::store::{Fleet, Hears, Link, Log, PoolId, Store};
 
 /// A store on Redis. Dropping it ends its tasks.
 pub(crate) struct RedisStore {
@@ -56,6 +56,7 @@ impl RedisStore {
         clock: Clock,
         dice: SharedDice,
         listener: Option<Box<dyn Listener>>,
+        log: Log,
     ) -> Result<Self, InvalidSetting> {
         let client = options.client()?;
         let Ok(runtime) = Handle::try_current() else {
@@ -67,7 +68,7 @@ impl RedisStore {
         };
         let replica = options.replica.clone().unwrap_or_else(|| format!("{:016x}", (&mut &dice).roll()));
         let keys = Keys::new(&options.namespace);
-        let hub = Arc::new(Hub::new(client, keys, replica, options.is_paced(), clock, dice, listener));
+        let hub = Arc::new(Hub::new(client, keys, replica, options.is_paced(), clock, dice, (listener, log)));
         let tasks = [
             supervise(&runtime, Arc::clone(&hub), courier::run),
             supervise(&runtime, Arc::clone(&hub), courier::read),

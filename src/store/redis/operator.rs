@@ -10,9 +10,11 @@ use crate::core::setting::{InvalidSetting, within};
 use crate::store::news::{KEPT_AFTER_END, is_tag};
 use crate::store::order::{LONGEST_HELD, Order, SLOWEST, printable};
 use crate::store::redis::RedisOptions;
+use crate::store::redis::ask::{Answer, readable, said_of};
 use crate::store::redis::hub::Scripts;
 use crate::store::redis::keys::Keys;
 use crate::store::redis::operator_pool::{FleetPool, PoolName, SHOWN};
+use crate::store::redis::options::{NAMES, is_name};
 use crate::store::redis::stored::{FIELDS, Stored};
 
 /// A person waits longer than a courier.
@@ -55,7 +57,7 @@ pub struct Operator {
 pub enum OperatorError {
     /// A time outside its range.
     Setting(InvalidSetting),
-    /// No answer within 5 s.
+    /// No answer within 5 s, or no connection within one.
     Slow,
     /// It could not be reached, or refused; in the server's or the client's words, in which no password stands.
     Store(String),
@@ -65,10 +67,24 @@ impl std::fmt::Display for OperatorError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Setting(refused) => refused.fmt(f),
-            Self::Slow => {
-                write!(f, "the store did not answer within {ANSWER_WITHIN:?}; nothing is known to have changed")
+            Self::Slow => f.write_str(
+                "the store did not answer in time, as one does not that is asked for TLS by rediss:// and speaks none; nothing \
+                 is known to have changed",
+            ),
+            Self::Store(said) => {
+                write!(f, "the store said: {said}")?;
+                match () {
+                    // rustls' words for an authority nobody here knows.
+                    () if said.contains("invalid peer certificate") => write!(
+                        f,
+                        "; where its authority is one of your own, SSL_CERT_FILE names the file with that authority's certificate"
+                    ),
+                    () if said.contains("refused") => {
+                        write!(f, "; no replica was told, and each goes on with what it knows")
+                    }
+                    () => Ok(()),
+                }
             }
-            Self::Store(said) => write!(f, "the store said: {said}"),
         }
     }
 }
@@ -83,7 +99,7 @@ impl From<InvalidSetting> for OperatorError {
 
 impl From<redis::RedisError> for OperatorError {
     fn from(error: redis::RedisError) -> Self {
-        Self::Store(error.to_string())
+        if error.is_timeout() { Self::Slow } else { Self::Store(said_of(&error)) }
     }
 }
 
@@ -94,18 +110,15 @@ impl Operator {
     /// # Errors
     /// Options or a name out of range.
     pub fn new(options: &RedisOptions, name: &str) -> Result<Self, InvalidSetting> {
-        let options = options.clone().replica(name);
+        if !is_name(name) {
+            return Err(InvalidSetting::new("operator.name", name, NAMES));
+        }
         Ok(Self { client: options.client()?, keys: Keys::new(&options.namespace), by: name.to_owned() })
     }
 
     /// The pools that replicas use or that were throttled of late, by name; of each replica at most the 500 it used last.
     pub async fn list(&self) -> Result<Vec<FleetPool>, OperatorError> {
-        let listed: Vec<String> = self
-            .ask(async |mut connection| {
-                let mut range = redis::cmd("ZRANGE");
-                range.arg(self.keys.pools()).arg(0).arg(-1).query_async(&mut connection).await
-            })
-            .await?;
+        let listed = self.listed().await?;
         let listed: Vec<_> =
             listed.iter().filter_map(|line| line.split_once(' ')).filter(|(tag, _)| is_tag(tag)).collect();
         let mut pools = Vec::new();
@@ -116,6 +129,22 @@ impl Operator {
         }
         pools.sort_by(|a, b| (&a.name, &a.tag).cmp(&(&b.name, &b.tag)));
         Ok(pools)
+    }
+
+    /// What replicas said they use: a line for each pool, of its tag and its name.
+    async fn listed(&self) -> Result<Vec<String>, OperatorError> {
+        self.ask(async |mut connection| {
+            let mut range = redis::cmd("ZRANGE");
+            range.arg(self.keys.pools()).arg(0).arg(-1).query_async(&mut connection).await
+        })
+        .await
+    }
+
+    /// Whether a replica said of late that it uses this pool or one below it: an order for any other is heard by all and
+    /// holds nobody. A pool that nobody called for five minutes is not said to be used.
+    pub async fn is_used(&self, pool: &PoolName) -> Result<bool, OperatorError> {
+        let tag = pool.tag(&self.keys);
+        Ok(self.listed().await?.iter().any(|line| line.split_once(' ').is_some_and(|(listed, _)| listed == tag)))
     }
 
     /// One pool, if anything is known of it.
@@ -186,11 +215,13 @@ impl Operator {
         for tag in tags {
             commands.cmd("HMGET").arg(self.keys.entry(tag)).arg(FIELDS).arg(SHOWN);
         }
-        let answers: Vec<Vec<Option<String>>> =
-            self.ask(async |mut connection| commands.query_async(&mut connection).await).await?;
+        let commands = commands.ignore_errors();
+        let answers = self.ask(async |mut connection| readable(commands.query_async(&mut connection).await?)).await?;
         let Some((time, answers)) = answers.split_first() else { return Ok(Vec::new()) };
-        let server_ms = Stored::server_ms(time).unwrap_or_default();
-        Ok(tags.iter().zip(answers).map(|(tag, fields)| FleetPool::read(tag, fields, server_ms)).collect())
+        let server_ms = time.as_deref().and_then(Stored::server_ms).unwrap_or_default();
+        let entry =
+            |(tag, fields): (&String, &Answer)| FleetPool::read(tag, fields.as_deref().unwrap_or_default(), server_ms);
+        Ok(tags.iter().zip(answers).map(entry).collect())
     }
 
     /// Asks the store one question, on a connection of its own.

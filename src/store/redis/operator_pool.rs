@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::core::setting::InvalidSetting;
 use crate::core::signal::LimitClass;
 use crate::store::news::{Phase, is_tag};
+use crate::store::order::printable;
 use crate::store::redis::keys::{Keys, readable_of};
 use crate::store::redis::stored::{FIELDS, Stored};
 
@@ -135,7 +136,7 @@ impl FleetPool {
                 class: stored.news.class,
                 left: stored.news.left,
                 told: stored.news.end != crate::core::merge::End::Guessed,
-                by: stored.by.clone(),
+                by: printable(&stored.by).chars().take(32).collect(),
             }),
             order: order.map(|order| FleetOrder {
                 left: order.left,
@@ -200,6 +201,8 @@ mod tests {
              r-1, strikes 1"
         );
         assert_eq!(line("- - - - - - - - - - - - - - -"), "abcdefghij234567: not held");
+        let hostile = line(&format!("1000 3 2 1 shut stated spend 9000 \u{1b}[31m{} - - - - - -", "r".repeat(99)));
+        assert!(hostile.ends_with(&format!("by _[31m{}, strikes 1", "r".repeat(27))), "{hostile:?}");
         assert_eq!(
             line("1000 3 2 1 ramp stated request_rate 3000 r-1 3900 3900 0 alice done op\u{1b}"),
             "abcdefghij234567: not held"

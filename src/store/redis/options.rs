@@ -21,7 +21,7 @@ use crate::core::setting::InvalidSetting;
 ///
 /// | field | default | allowed | why |
 /// |---|---|---|---|
-/// | URL | required | `redis://`, `rediss://`, `valkey://`, `valkeys://`, with user and password where the server wants them | `rediss` is TLS; the application installs rustls' provider |
+/// | URL | required | `redis://`, `rediss://`, `valkey://`, `valkeys://`, with user and password where the server wants them | `rediss` is TLS: the application installs rustls' provider, and the machine's certificate authorities are trusted, or those `SSL_CERT_FILE` names |
 /// | namespace | required | 1 to 64 printable ASCII characters | staging and production must not throttle each other by accident |
 /// | `replica` | random | 1 to 32 of letters, digits, `.`, `_`, `-` | names this process in the entries operators read |
 /// | `password` | the URL's | | one that comes from a file or a vault need not be put into a URL |
@@ -60,7 +60,8 @@ impl RedisOptions {
         self
     }
 
-    /// The password, in the place of one in the URL. The user, if the server wants one, stands in the URL.
+    /// The password, in the place of one in the URL. The user, if the server wants one, stands in the URL, and is refused
+    /// without a password: the client would take part as the server's default user.
     #[must_use]
     pub fn password(mut self, password: impl Into<String>) -> Self {
         self.password = Some(password.into());
@@ -100,9 +101,9 @@ impl RedisOptions {
             return Err(InvalidSetting::new("redis.namespace", &self.namespace, allowed));
         }
         if let Some(name) = &self.replica
-            && !is_replica_name(name)
+            && !is_name(name)
         {
-            return Err(InvalidSetting::new("redis.replica", name, "1 to 32 of letters, digits, `.`, `_`, `-`"));
+            return Err(InvalidSetting::new("redis.replica", name, NAMES));
         }
         // Neither the URL nor what its parser says of it is shown: a password may stand in it.
         let hidden = || InvalidSetting::new("redis.url", Hidden, URL);
@@ -111,15 +112,32 @@ impl RedisOptions {
             let settings = info.redis_settings().clone().set_password(password);
             info = info.set_redis_settings(settings);
         }
+        // The client would take part as the server's default user, and nobody would know.
+        if info.redis_settings().username().is_some() && info.redis_settings().password().is_none() {
+            let allowed = "password() for the user that the URL names; an empty one where it has none";
+            return Err(InvalidSetting::new("redis.password", Missing, allowed));
+        }
         let client = redis::Client::open(info).map_err(|_| hidden())?;
         match client.get_connection_info().addr() {
             redis::ConnectionAddr::Tcp(host, _) if !self.allow_plaintext && !is_loopback(host) => {
                 let allowed = "rediss:// beyond this machine, or allow_plaintext()";
                 Err(InvalidSetting::new("redis.url", Plain { host }, allowed))
             }
+            redis::ConnectionAddr::TcpTls { .. } if !has_crypto_provider() => {
+                let allowed =
+                    "after rustls::crypto::CryptoProvider::install_default(), or with one provider in the build";
+                Err(InvalidSetting::new("redis.url", Unencryptable, allowed))
+            }
             _ => Ok(client),
         }
     }
+}
+
+/// Whether rustls can encrypt. Where nothing was installed it takes the provider that was built in, if it is one, and else
+/// panics: better now, and caught, than in the task that connects.
+fn has_crypto_provider() -> bool {
+    rustls::crypto::CryptoProvider::get_default().is_some()
+        || std::panic::catch_unwind(|| drop(rustls::ClientConfig::builder())).is_ok()
 }
 
 impl fmt::Debug for RedisOptions {
@@ -144,6 +162,24 @@ impl fmt::Debug for Hidden {
     }
 }
 
+/// A password that is not there.
+struct Missing;
+
+impl fmt::Debug for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("missing")
+    }
+}
+
+/// A URL that asks for TLS where rustls has no provider, or several.
+struct Unencryptable;
+
+impl fmt::Debug for Unencryptable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("rediss:// without a crypto provider of rustls")
+    }
+}
+
 /// What may be shown of a URL.
 struct Plain<'a> {
     host: &'a str,
@@ -155,7 +191,11 @@ impl fmt::Debug for Plain<'_> {
     }
 }
 
-fn is_replica_name(name: &str) -> bool {
+/// What a replica or an operator may be called.
+pub(super) const NAMES: &str = "1 to 32 of letters, digits, `.`, `_`, `-`";
+
+/// Whether a replica or an operator may be called so.
+pub(super) fn is_name(name: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     (1..=32).contains(&name.len()) && name.bytes().all(allowed)
 }
@@ -184,6 +224,17 @@ mod tests {
         let nonsense = RedisOptions::new("no-url s3cret", "prod");
         assert!(!format!("{nonsense:?}{}", refused(&nonsense)).contains("s3cret"));
         assert!(refused(&nonsense).starts_with("redis.url is (hidden); allowed: redis://"), "{}", refused(&nonsense));
+    }
+
+    #[test]
+    fn a_user_without_a_password_is_not_taken_for_the_default_user() {
+        let options = RedisOptions::new("redis://forbear@127.0.0.1", "prod");
+        assert!(
+            refused(&options).starts_with("redis.password is missing; allowed: password()"),
+            "{}",
+            refused(&options)
+        );
+        assert_eq!(refused(&options.password("")), "");
     }
 
     #[test]

@@ -1,4 +1,4 @@
--- Carries out an operator's order: shuts a pool for all replicas, paces it, or reopens it whoever shut it.
+-- Carries out an operator's order: shuts a pool for all replicas, paces it, or reopens it whoever shut it. Follows entry.lua.
 --
 -- Promises: the later order holds, and orders of one server never share a moment; an order is never mixed with what the
 -- provider said, except that a reopening ends both and forgets the strikes; late reports of the round before add none. An
@@ -9,25 +9,19 @@
 -- ARGV  1 hold|reopen   2 for so long, ms   3 one call per so long, ms; 0: none passes   4 given at, server ms; 0: now, and
 --       new   5 kept after the end, ms   6 channel   7 tag   8 who   9 why   10 readable name, or empty
 -- Returns the server's milliseconds and how many were told, or "stale" and 0.
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local left, given, keeps = tonumber(ARGV[2]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local kept = redis.call('HMGET', KEYS[1], 'born', 'version', 'round', 'phase', 'end', 'class', 'until', 'held_at')
-local born, version = tonumber(kept[1]) or now, tonumber(kept[2]) or 0
-local round, phase = tonumber(kept[3]) or 0, kept[4] or 'ramp'
-local kind, class = kept[5] or 'guessed', kept[6] or 'unknown'
-local ends, before = tonumber(kept[7]) or 0, tonumber(kept[8]) or 0
+local born, version, round = entry.born or now, entry.version or 0, entry.round or 0
+local kind, class, ends = entry.kind or 'guessed', entry.class or 'unknown', entry.ends or 0
 if given > 0 then
-  if before > 0 then return { 'stale', 0 } end
+  if held.at then return { 'stale', 0 } end
 else
-  given = math.max(now, before + 1)
+  given = math.max(now, (held.at or 0) + 1)
 end
 
-local whole = function(number) return string.format('%.0f', number) end
 redis.call('HSET', KEYS[1], 'born', whole(born), 'held_at', whole(given), 'held_until', whole(now + left), 'held_every',
   ARGV[3], 'held_by', ARGV[8], 'held_why', ARGV[9])
-if not kept[1] then
-  redis.call('HSET', KEYS[1], 'version', '0', 'round', '0', 'strikes', '0', 'phase', phase, 'end', kind, 'class', class,
+if not entry.born then
+  redis.call('HSET', KEYS[1], 'version', '0', 'round', '0', 'strikes', '0', 'phase', 'ramp', 'end', kind, 'class', class,
     'until', '0')
 end
 if ARGV[10] ~= '' then redis.call('HSET', KEYS[1], 'name', ARGV[10]) end

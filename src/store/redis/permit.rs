@@ -8,6 +8,7 @@ use crate::core::gate::{PROBE_EVERY, PROBE_GOOD_AFTER};
 use crate::event::words::StoreOperation;
 use crate::store::news::{KEPT_AFTER_END, LONGEST_DAILY};
 use crate::store::order::SLOWEST;
+use crate::store::redis::ask::Unanswered;
 use crate::store::redis::hub::Hub;
 use crate::store::{Grant, Want};
 
@@ -16,12 +17,12 @@ pub(super) const HORIZON: Duration = Duration::from_secs(1);
 /// What is read is not trusted: no more slots than these are taken in.
 const MOST_SLOTS: usize = 8;
 
-/// Asks the store; `None` where it did not answer, or not so that it could be read.
-pub(super) async fn ask(hub: &Hub, tag: &str, want: Want) -> Option<Grant> {
+/// Asks the store; `None` where its answer cannot be read.
+pub(super) async fn ask(hub: &Hub, tag: &str, want: Want) -> Result<Option<Grant>, Unanswered> {
     let mut call = hub.scripts.permit.key(hub.keys.entry(tag));
     arguments(&mut call, want);
-    let answer: Vec<String> = hub.invoke(StoreOperation::Permit, &call).await.ok()?;
-    read(&answer)
+    let answer: Vec<String> = hub.invoke(StoreOperation::Permit, &call).await?;
+    Ok(read(&answer))
 }
 
 /// What each argument is stands in the script.

@@ -1,4 +1,4 @@
--- Tells the fleet of a throttle.
+-- Tells the fleet of a throttle. Follows entry.lua.
 --
 -- Promises: one burst is one strike, whoever reports it and in whatever order; a stated end is never shortened, and a
 -- guess gives way to it; no end is further away than the longest allowed; what is older than the oldest allowed changes
@@ -9,18 +9,14 @@
 --       5 limit class   6 longest wait, ms   7 oldest report, ms   8 strikes fade after, ms   9 kept after the end, ms
 --       10 channel   11 tag   12 replica   13 readable name
 -- Returns the line that was or would be told, or "stale".
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local admitted, wait, seen = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 if seen <= 0 or seen > now then seen = now end
 if now - seen > tonumber(ARGV[7]) then return 'stale' end
 
-local kept = redis.call('HMGET', KEYS[1], 'born', 'version', 'round', 'strikes', 'phase', 'end', 'class', 'until', 'last',
-  'by', 'held_until')
-local born, version = tonumber(kept[1]) or now, tonumber(kept[2]) or 0
-local round, strikes = tonumber(kept[3]) or 0, tonumber(kept[4]) or 0
-local phase, kind, class = kept[5] or 'ramp', kept[6] or 'guessed', kept[7] or 'unknown'
-local ends, last, by = tonumber(kept[8]) or 0, tonumber(kept[9]) or 0, kept[10] or ARGV[12]
+local born, version = entry.born or now, entry.version or 0
+local round, strikes = entry.round or 0, entry.strikes or 0
+local phase, kind, class = entry.phase or 'ramp', entry.kind or 'guessed', entry.class or 'unknown'
+local ends, last, by = entry.ends or 0, entry.last or 0, entry.by or ARGV[12]
 
 if now - last >= tonumber(ARGV[8]) then strikes = 0 end
 if admitted >= round then
@@ -52,13 +48,11 @@ if moved then
   version = version + 1
 end
 
-local whole = function(number) return string.format('%.0f', number) end
 redis.call('HSET', KEYS[1], 'born', whole(born), 'version', whole(version), 'round', whole(round), 'strikes',
   whole(strikes), 'phase', phase, 'end', kind, 'class', class, 'until', whole(ends), 'last', whole(now), 'by', by, 'name',
   ARGV[13])
 local left = math.max(ends - now, 0)
-local held = (tonumber(kept[11]) or 0) - now
-redis.call('PEXPIRE', KEYS[1], whole(math.max(left, held) + tonumber(ARGV[9])))
+redis.call('PEXPIRE', KEYS[1], whole(math.max(left, (held.ends or 0) - now) + tonumber(ARGV[9])))
 
 local line = table.concat({ '1', ARGV[11], whole(born), whole(version), whole(round), whole(strikes), phase, kind, class,
   whole(left), whole(now), by }, ' ')

@@ -288,14 +288,13 @@ impl Both {
 
     /// The channel was told this line, or nothing.
     fn was_told(&mut self, line: Option<String>) -> Result<(), TestCaseError> {
-        if let Some(line) = line {
-            let told: String = self.told.get_message().expect("a message").get_payload().expect("text");
-            prop_assert_eq!(told, line);
-        } else {
-            self.told.set_read_timeout(Some(Duration::from_millis(1))).expect("set");
-            prop_assert!(self.told.get_message().is_err(), "nothing was to be told");
-            self.told.set_read_timeout(Some(Duration::from_secs(5))).expect("set");
+        // What comes next shows that nothing came before it.
+        const NOTHING: &str = "nothing";
+        if line.is_none() {
+            redis::cmd("PUBLISH").arg(CHANNEL).arg(NOTHING).exec(&mut self.connection).expect("told");
         }
+        let told: String = self.told.get_message().expect("a message").get_payload().expect("text");
+        prop_assert_eq!(told, line.as_deref().unwrap_or(NOTHING));
         Ok(())
     }
 }
@@ -310,7 +309,7 @@ fn the_scripts_and_the_rules_in_rust_agree_on_every_sequence() {
     told.set_read_timeout(Some(Duration::from_secs(5))).expect("set");
     let connection = client.get_connection().expect("a connection");
     let both = std::cell::RefCell::new(Both { connection, scripts: Scripts::default(), expected: None, told });
-    let mut runner = TestRunner::new(Config { cases: 150, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config { cases: 1_000, failure_persistence: None, ..Config::default() });
     runner
         .run(&steps(), |steps| {
             let both = &mut *both.borrow_mut();
@@ -322,29 +321,127 @@ fn the_scripts_and_the_rules_in_rust_agree_on_every_sequence() {
 
 #[test]
 fn sixty_four_reports_of_one_burst_are_one_strike_in_any_order() {
+    const BURSTS: u64 = 1_000;
     let server = server::Server::redis(&[]);
     let client = redis::Client::open(format!("redis://{}", server.addr())).expect("a client");
-    for burst in 1..=20_u64 {
-        let threads: Vec<_> = (0..8_u64)
-            .map(|thread| {
-                let mut connection = client.get_connection().expect("a connection");
-                std::thread::spawn(move || {
+    // All eight begin each burst together; how their reports come to lie among each other the machine decides.
+    let together = std::sync::Barrier::new(8);
+    std::thread::scope(|scope| {
+        for thread in 0..8_u64 {
+            let (together, mut connection) = (&together, client.get_connection().expect("a connection"));
+            scope.spawn(move || {
+                let script = Scripts::default().report;
+                for burst in 1..=BURSTS {
+                    together.wait();
                     for report in 0..8_u64 {
-                        let wait = 1_000 + thread * 8 + report;
-                        let script = Scripts::default().report;
-                        let mut call = script.key(KEY);
-                        call.arg(burst - 1).arg(wait).arg(0).arg("stated").arg("request_rate").arg(3_600_000);
-                        call.arg(30_000).arg(120_000).arg(600_000).arg(CHANNEL).arg(TAG).arg("r").arg("name");
-                        let _: String = call.invoke(&mut connection).expect("an answer");
+                        let wait = 60_000 + (thread * 8 + report) * (burst % 7);
+                        let _: String = told(&script, burst - 1, wait).invoke(&mut connection).expect("an answer");
                     }
-                })
-            })
-            .collect();
-        threads.into_iter().for_each(|thread| thread.join().expect("it ended well"));
-        let mut connection = client.get_connection().expect("a connection");
-        let fields: Vec<Option<String>> =
-            redis::cmd("HMGET").arg(KEY).arg(FIELDS).query(&mut connection).expect("fields");
-        let news = Stored::parse(&fields, 0).expect("an entry").news;
-        assert_eq!((news.round, u64::from(news.strikes)), (burst, burst));
+                    if together.wait().is_leader() {
+                        let news = read(&mut connection).expect("an entry").news;
+                        assert_eq!((news.round, u64::from(news.strikes)), (burst, burst));
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// A report of a stated wait.
+fn told(script: &redis::Script, admitted: u64, wait_ms: u64) -> redis::ScriptInvocation<'_> {
+    let mut call = script.key(KEY);
+    call.arg(admitted).arg(wait_ms).arg(0).arg("stated").arg("request_rate").arg(3_600_000);
+    call.arg(30_000).arg(120_000).arg(600_000).arg(CHANNEL).arg(TAG).arg("r").arg("name");
+    call
+}
+
+fn read(connection: &mut Connection) -> Option<Stored> {
+    let fields: Vec<Option<String>> = redis::cmd("HMGET").arg(KEY).arg(FIELDS).query(connection).expect("fields");
+    Stored::parse(&fields, 0)
+}
+
+/// What nobody wrote who keeps to the rules: in any field, before any script.
+#[test]
+fn an_entry_somebody_spoiled_stops_no_script_holds_nobody_for_longer_and_is_whole_after_the_next_report() {
+    let fields = FIELDS.iter().chain(&["last", "name", "slot_at", "probed_at", "probed_round", "slot_every"]);
+    let values: [&[u8]; 15] = [
+        b"",
+        b"x",
+        b"-1",
+        b"-",
+        b"nan",
+        b"inf",
+        b"-inf",
+        b"1e308",
+        b"0x10",
+        b" 1",
+        b"1.5",
+        b"99999999999999",
+        b"9999999999999999",
+        b"99999999999999999999",
+        b"\xff\xfe\x00\r\n",
+    ];
+    let server = server::Server::redis(&[]);
+    let client = redis::Client::open(format!("redis://{}", server.addr())).expect("a client");
+    let connection = &mut client.get_connection().expect("a connection");
+    let scripts = Scripts::default();
+    for field in fields {
+        for value in values {
+            for by in ["report", "slots", "ramp", "probe", "order", "reopen"] {
+                let why = format!("{field} = {:?}, then {by}", String::from_utf8_lossy(value));
+                redis::cmd("FLUSHALL").exec(connection).expect("done");
+                let _: String = told(&scripts.report, 0, 30_000).invoke(connection).expect("an answer");
+                if by == "ramp" {
+                    redis::cmd("HSET").arg(KEY).arg(&["phase", "ramp", "until", "0"]).exec(connection).expect("done");
+                }
+                redis::cmd("HSET").arg(KEY).arg(field).arg(value).exec(connection).expect("spoiled");
+                match by {
+                    "report" => {}
+                    "slots" | "ramp" | "probe" => {
+                        let (slots, every) = (1, Duration::from_millis(50));
+                        let slots = Want::Slots { slots, every, known: true };
+                        let mut call = scripts.permit.key(KEY);
+                        permit::arguments(&mut call, if by == "probe" { Want::Probe } else { slots });
+                        let answer: Vec<String> =
+                            call.invoke(connection).unwrap_or_else(|error| panic!("{why}: {error}"));
+                        let grant = permit::read(&answer).unwrap_or_else(|| panic!("{why}: {answer:?}"));
+                        let longest = Duration::from_secs(if by == "probe" { 300 } else { 30 });
+                        assert!(grant.again_in <= longest, "{why}: {answer:?}");
+                        let soon = !grant.slots.is_empty() || grant.again_in <= permit::HORIZON + every;
+                        assert!(by != "ramp" || soon, "{why}: {answer:?}");
+                    }
+                    "order" => {
+                        let mut call = scripts.order.key(KEY);
+                        call.arg("hold").arg(60_000).arg(0).arg(0).arg(600_000).arg(CHANNEL).arg(TAG);
+                        call.arg("alice").arg("why not").arg("");
+                        let told: redis::RedisResult<(String, u64)> = call.invoke(connection);
+                        assert!(told.is_ok(), "{why}: {told:?}");
+                    }
+                    _ => {
+                        let mut call = scripts.reopen.key(KEY);
+                        call.arg(1).arg(600_000).arg(CHANNEL).arg(TAG).arg("r").arg("name");
+                        let told: redis::RedisResult<String> = call.invoke(connection);
+                        assert!(told.is_ok(), "{why}: {told:?}");
+                    }
+                }
+                let line: Vec<u8> = told(&scripts.report, 0, 60_000)
+                    .invoke(connection)
+                    .unwrap_or_else(|error| panic!("{why}: {error}"));
+                let news = Line::parse(&line).unwrap_or_else(|| panic!("{why}: {line:?}")).news;
+                let left = news.left.as_millis();
+                assert!((59_000..=60_000).contains(&left), "{why}: {left} ms");
+                let expires: u128 = redis::cmd("PTTL").arg(KEY).query(connection).expect("a time to live");
+                assert!(expires <= (LONGEST_DAILY + KEPT_AFTER_END).as_millis(), "{why}: {expires} ms");
+            }
+        }
     }
+}
+
+#[test]
+fn the_scripts_know_every_class_and_how_long_it_may_last() {
+    let script = include_str!("entry.lua");
+    let classes = LimitClass::ALL.iter().filter(|class| **class != LimitClass::None);
+    assert!(classes.map(|class| format!("'{}'", class.as_str())).all(|class| script.contains(&class)));
+    let longest = format!("{}, {}", LONGEST_SHUT.as_millis(), LONGEST_DAILY.as_millis());
+    assert!(script.contains(&longest), "{longest}");
 }

@@ -38,15 +38,24 @@ impl ServerClock {
         self.best = None;
     }
 
-    /// The server's milliseconds at a moment of the own clock, if known.
+    /// The server's milliseconds at a moment of the own clock, if known: the best guess, half a trip off at most.
     pub(super) fn server_ms(&self, at: Moment) -> Option<u64> {
+        u64::try_from(self.server(at)?.as_millis()).ok()
+    }
+
+    /// The same, surely no earlier than it was: as if the server had looked at its clock the moment it was asked.
+    pub(super) fn latest_ms(&self, at: Moment) -> Option<u64> {
+        let late = self.best?.trip / 2 + Duration::from_millis(1);
+        u64::try_from((self.server(at)? + late).as_nanos().div_ceil(1_000_000)).ok()
+    }
+
+    fn server(&self, at: Moment) -> Option<Duration> {
         let best = self.best?;
-        let server = if at >= best.own {
+        Some(if at >= best.own {
             best.server + best.own.until(at)
         } else {
             best.server.saturating_sub(at.until(best.own))
-        };
-        u64::try_from(server.as_millis()).ok()
+        })
     }
 }
 
@@ -65,6 +74,8 @@ mod tests {
         clock.note(1_000_000, at(100), at(110));
         assert_eq!(clock.server_ms(at(105)), Some(1_000_000));
         assert_eq!(clock.server_ms(at(5)), Some(999_900));
+        // Asked at 100, the server may have looked at its clock, in whole milliseconds, at once.
+        assert_eq!(clock.latest_ms(at(100)), Some(1_000_001));
         // A slow answer knows less.
         clock.note(2_000_000, at(200), at(400));
         assert_eq!(clock.server_ms(at(1_105)), Some(1_001_000));

@@ -15,7 +15,7 @@ export const BOARD = asked.get('board') ?? 'overview';
 export const FROM = Number(asked.get('from'));
 export const TO = Number(asked.get('to'));
 /** How far apart the points of a line are, in seconds. */
-const STEP = Math.max(15, Math.ceil((TO - FROM) / 360 / 15) * 15);
+const STEP = Math.max(15, Math.ceil((TO - FROM) / 180 / 15) * 15);
 
 const transformers = [standardTransformers.mergeTransformer, standardTransformers.organizeFieldsTransformer];
 standardTransformersRegistry.setInit(() =>

@@ -113,7 +113,8 @@ fn bare(names: String) -> Finding {
         format!("units and _total are missing behind names: {names}"),
         "boards and rules ask for forbear_attempts_total where there is forbear_attempts",
         "Mimir's own OTLP endpoint: otel_metric_suffixes_enabled: true in the tenant's limits; Prometheus 3: \
-         otlp.translation_strategy: UnderscoreEscapingWithSuffixes; the collector's exporters: add_metric_suffixes: true",
+         otlp.translation_strategy: UnderscoreEscapingWithSuffixes; the collector's exporters: the same \
+         translation_strategy, or add_metric_suffixes: true where they are older",
     )
 }
 

@@ -57,7 +57,8 @@ fn not_loaded() -> Finding {
         "none of the rules is evaluated here, and no verdict is recorded",
         "there are no verdicts on boards, and no alert can fire",
         "forbear export --out DIR, then: Prometheus: rule_files: [DIR/rules/*.yml]; the operator: --format prometheusrule with \
-         --metadata-labels its ruleSelector asks for; Mimir: --format mimir and mimirtool rules load",
+         --metadata-labels its ruleSelector asks for; Mimir: --format mimir and mimirtool rules load; VictoriaMetrics: vmalert \
+         -rule='DIR/rules/*.yml' that writes back (-remoteWrite.url)",
     )
 }
 

@@ -10,6 +10,9 @@ use super::variant::{KEPT_LABELS, Variant};
 const EVERYWHERE: [&str; 2] = ["job", "instance"];
 /// How often metrics are scraped unless told.
 const USUAL_SCRAPE_SECONDS: u64 = 15;
+/// The share of calls that has to succeed unless told, and below which boards are red, not orange.
+const USUAL_OBJECTIVE: f64 = 0.99;
+const USUAL_RED: f64 = 0.95;
 
 /// The board of a variant.
 ///
@@ -22,7 +25,8 @@ pub(super) fn rewritten(kept: &str, variant: &Variant<'_>) -> Result<String, Str
     let change = Change { matchers: variant.selector(), labels: &labels };
     let scrape = options.scrape_interval.as_secs();
     let same_queries = change.matchers.is_empty() && group_by == KEPT_LABELS && scrape == USUAL_SCRAPE_SECONDS;
-    if same_queries && options.datasource.is_none() && options.runbook_base.is_none() {
+    let same_colours = variant.objective == USUAL_OBJECTIVE;
+    if same_queries && same_colours && options.datasource.is_none() && options.runbook_base.is_none() {
         return Ok(kept.to_owned());
     }
     let mut board: Value = serde_json::from_str(kept).map_err(|error| error.to_string())?;
@@ -31,6 +35,9 @@ pub(super) fn rewritten(kept: &str, variant: &Variant<'_>) -> Result<String, Str
         name_columns(&mut board, &labels);
     }
     walk(&mut board, &change, (scrape != USUAL_SCRAPE_SECONDS).then(|| format!("{scrape}s")).as_deref());
+    if !same_colours {
+        promise(&mut board, variant.objective);
+    }
     if let Some(uid) = &options.datasource {
         choose_source(&mut board, uid);
     }
@@ -103,10 +110,38 @@ fn name_columns(value: &mut Value, labels: &[&str]) {
     }
 }
 
-/// The data source that a board begins with.
+/// Moves the colours of success to another objective, and the words that name it. Red begins where five times as much fails
+/// as may, as it does unless told.
+fn promise(value: &mut Value, objective: f64) {
+    let rounded = |share: f64| (share * 1e9).round() / 1e9;
+    match value {
+        Value::Array(values) => {
+            let has = |share: f64| values.iter().any(|step| step["value"] == share);
+            if has(USUAL_OBJECTIVE) && has(USUAL_RED) {
+                for step in values.iter_mut() {
+                    if step["value"] == USUAL_OBJECTIVE {
+                        step["value"] = objective.into();
+                    } else if step["value"] == USUAL_RED {
+                        step["value"] = rounded(1.0 - 5.0 * (1.0 - objective)).into();
+                    }
+                }
+            }
+            values.iter_mut().for_each(|value| promise(value, objective));
+        }
+        Value::Object(fields) => {
+            if let Some(Value::String(says)) = fields.get_mut("description") {
+                *says = says.replace("Below 99 %", &format!("Below {} %", rounded(objective * 100.0)));
+            }
+            fields.values_mut().for_each(|value| promise(value, objective));
+        }
+        _ => {}
+    }
+}
+
+/// The data source of metrics that a board begins with; that of traces is another.
 fn choose_source(board: &mut Value, uid: &str) {
     let variables = board.pointer_mut("/templating/list").and_then(Value::as_array_mut);
-    for variable in variables.into_iter().flatten().filter(|variable| variable["type"] == "datasource") {
+    for variable in variables.into_iter().flatten().filter(|variable| variable["name"] == "datasource") {
         variable["current"] = serde_json::json!({"selected": true, "text": uid, "value": uid});
     }
 }
@@ -119,6 +154,7 @@ mod tests {
 
     const BOARD: &str = r#"{"templating": {"list": [
         {"type": "datasource", "name": "datasource", "query": "prometheus"},
+        {"type": "datasource", "name": "tempo_datasource", "query": "tempo", "current": {}},
         {"type": "query", "query": {"query": "label_values(forbear_build_info, job)", "refId": "A"}},
         {"type": "query", "name": "cluster", "label": "Cluster", "definition": "label_values(forbear_build_info, cluster)"},
         {"type": "query", "name": "namespace", "definition": "label_values(forbear_build_info, namespace)"}]},
@@ -136,7 +172,7 @@ mod tests {
 
     #[test]
     fn a_board_that_need_not_change_is_the_same_text() {
-        assert_eq!(board(&["--slo", "99.9", "--grafana-url", "https://grafana.example"]), BOARD);
+        assert_eq!(board(&["--slo", "99", "--grafana-url", "https://grafana.example"]), BOARD);
     }
 
     #[test]
@@ -149,13 +185,13 @@ mod tests {
         assert_eq!(target["interval"], "30s");
         let variables = &board["templating"]["list"];
         assert_eq!(variables[0]["query"], "prometheus");
-        assert_eq!(variables[1]["query"]["query"], "label_values(forbear_build_info{env=\"prod\"}, job)");
-        assert_eq!(variables[1]["query"]["interval"], Value::Null);
+        assert_eq!(variables[2]["query"]["query"], "label_values(forbear_build_info{env=\"prod\"}, job)");
+        assert_eq!(variables[2]["query"]["interval"], Value::Null);
         assert_eq!(
-            (&variables[2]["name"], &variables[2]["label"], &variables[3]),
+            (&variables[3]["name"], &variables[3]["label"], &variables[4]),
             (&"env".into(), &"env".into(), &Value::Null)
         );
-        assert_eq!(variables[2]["definition"], "label_values(forbear_build_info{env=\"prod\"}, env)");
+        assert_eq!(variables[3]["definition"], "label_values(forbear_build_info{env=\"prod\"}, env)");
         assert_eq!(board["links"][0]["url"], "/d/x?${job:queryparam}&${env:queryparam}&a=b");
     }
 
@@ -163,7 +199,9 @@ mod tests {
     fn a_board_begins_with_the_data_source_and_links_to_the_runbooks_it_is_given() {
         let text = board(&["--datasource", "mimir", "--runbook-base", "https://wiki.example/forbear"]);
         let board: Value = serde_json::from_str(&text).expect("JSON");
-        assert_eq!(board["templating"]["list"][0]["current"]["value"], "mimir");
+        let sources = &board["templating"]["list"];
+        assert_eq!(sources[0]["current"]["value"], "mimir");
+        assert_eq!(sources[1]["current"], serde_json::json!({}), "traces have a source of their own");
         assert_eq!(board["panels"][0]["description"], "See https://wiki.example/forbear#forbearunpaced.");
     }
 }

@@ -4,6 +4,7 @@ use forbear::diagnose::RuleBook;
 
 use super::{Export, Format, patterns};
 use crate::known::by_option;
+use crate::slo;
 
 /// The labels pools are told apart by in the files as they are kept.
 pub(super) const KEPT_LABELS: [&str; 4] = ["cluster", "namespace", "provider", "pool"];
@@ -12,18 +13,20 @@ pub(super) const KEPT_LABELS: [&str; 4] = ["cluster", "namespace", "provider", "
 pub(super) struct Variant<'o> {
     pub(super) book: RuleBook,
     pub(super) options: &'o Export,
+    /// The share of calls that has to succeed.
+    pub(super) objective: f64,
 }
 
 impl<'o> Variant<'o> {
     /// Refuses what cannot be written, by the name of its option.
     pub(super) fn of(options: &'o Export) -> Result<Self, String> {
         let by: Vec<_> = options.group_by.iter().map(|label| label.trim()).collect();
-        let slo = if options.slo > 1.0 { (options.slo * 1e7).round() / 1e9 } else { options.slo };
+        let objective = slo::parse(&options.slo)?;
         let mut book = RuleBook::new()
             .grouped_by(&by)
             .and_then(|book| book.matching(&options.selector))
             .and_then(|book| book.scraped_every(options.scrape_interval))
-            .and_then(|book| book.objective(slo))
+            .and_then(|book| book.objective(objective))
             .map_err(|refused| by_option(&refused))?;
         patterns::check(&options.selector)?;
         for (key, value) in &options.labels {
@@ -57,7 +60,7 @@ impl<'o> Variant<'o> {
         {
             return Err("--metadata-labels is for --format prometheusrule and configmap".to_owned());
         }
-        Ok(Self { book, options })
+        Ok(Self { book, options, objective })
     }
 
     /// The labels pools are told apart by.

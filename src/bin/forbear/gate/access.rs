@@ -3,7 +3,7 @@
 use std::fs;
 
 use clap::Args;
-use forbear::{Operator, OperatorError, RedisOptions};
+use forbear::{InvalidSetting, Operator, OperatorError, RedisOptions};
 use tokio_rustls::rustls::crypto::ring;
 
 use super::Failure;
@@ -31,7 +31,7 @@ pub(super) struct Store {
 impl Store {
     /// Who gives the orders.
     pub(super) fn by(&self) -> String {
-        let user = || variable("USER").or_else(|| variable("LOGNAME"));
+        let user = || variable("USER").or_else(|| variable("LOGNAME")).map(|user| as_name(&user));
         self.by.clone().or_else(user).unwrap_or_else(|| "operator".to_owned())
     }
 
@@ -39,7 +39,7 @@ impl Store {
         // One that is installed already does as well.
         let _ = ring::default_provider().install_default();
         let options = self.options(variable, |path| fs::read_to_string(path).map_err(|error| error.to_string()))?;
-        Operator::new(&options, &self.by()).map_err(|refused| Failure(2, refused.to_string()))
+        Ok(Operator::new(&options, &self.by()).map_err(OperatorError::Setting)?)
     }
 
     /// The options that arguments, `variable`s and the file one of them names come to.
@@ -80,9 +80,36 @@ fn has_password(url: &str) -> bool {
     authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':'))
 }
 
+/// The name of this machine's user, with what a name here cannot hold replaced.
+fn as_name(user: &str) -> String {
+    let allowed = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | '_' | '-');
+    user.chars().map(|char| if allowed(char) { char } else { '_' }).take(32).collect()
+}
+
+/// A refused setting by the name of its argument.
+fn in_arguments(refused: &InvalidSetting) -> String {
+    let argument = match refused.field {
+        "redis.url" => "--redis",
+        "redis.namespace" => "--namespace",
+        "redis.password" => return format!("--redis names a user: set {PASSWORD}, or {PASSWORD}_FILE"),
+        "operator.name" => "--by",
+        "operator (time)" => "--for",
+        "operator.pace (every)" => "--every",
+        other => other,
+    };
+    format!(
+        "{argument} is {}; allowed: {}",
+        refused.value,
+        refused.allowed.replace("allow_plaintext()", "--allow-plaintext")
+    )
+}
+
 impl From<OperatorError> for Failure {
     fn from(error: OperatorError) -> Self {
-        Self(if matches!(error, OperatorError::Setting(_)) { 2 } else { 1 }, error.to_string())
+        match error {
+            OperatorError::Setting(refused) => Self(2, in_arguments(&refused)),
+            error => Self(1, error.to_string()),
+        }
     }
 }
 
@@ -102,6 +129,21 @@ mod tests {
             assert!(code == 2 && why.contains(PASSWORD) && !why.contains("s3cret"), "{why}");
         }
         assert!(!has_password("rediss://user@cache:6379/0?x=a:b@c"));
+    }
+
+    #[test]
+    fn what_is_refused_is_named_by_its_argument_and_a_user_of_a_domain_is_a_name() {
+        let far = store("redis://cache.internal").options(|_| None, |_| Ok(String::new())).ok().expect("options");
+        let refused = Operator::new(&far, "alice").expect_err("plain text to another machine");
+        let Failure(code, why) = OperatorError::Setting(refused).into();
+        assert_eq!(code, 2);
+        assert!(why.starts_with("--redis is ") && why.ends_with("or --allow-plaintext"), "{why}");
+        let user = store("redis://ops@127.0.0.1").options(|_| None, |_| Ok(String::new())).ok().expect("options");
+        let refused = Operator::new(&user, "alice").expect_err("no password");
+        assert_eq!(in_arguments(&refused), format!("--redis names a user: set {PASSWORD}, or {PASSWORD}_FILE"));
+        let refused = Operator::new(&far.allow_plaintext(), "two words").expect_err("no name");
+        assert!(in_arguments(&refused).starts_with("--by is \"two words\"; allowed: 1 to 32 of "));
+        assert_eq!(as_name("CORP\\jane.doe@example"), "CORP_jane.doe_example");
     }
 
     #[test]

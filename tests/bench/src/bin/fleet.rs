@@ -1,7 +1,6 @@
-//! The gate that replicas share, over a real Redis: cost, news, and half a minute without it. Takes two and a half
-//! minutes.
+//! The gate that replicas share, over a real Redis: cost, news, clocks, and half a minute without it. Takes four minutes.
 //!
-//! ```text
+//! ```sh
 //! cargo run --release -p forbear-bench --features fleet --bin fleet
 //! ```
 
@@ -10,7 +9,7 @@ use std::rc::Rc;
 
 use forbear::{InvalidSetting, RedisOptions};
 use forbear_bench::bench::{Bench, Target};
-use forbear_bench::fleet::{Finding, many_pools, news, outage, reports};
+use forbear_bench::fleet::{Finding, clocks, happy, many_pools, news, outage, reports};
 use forbear_bench::operation::ready;
 use forbear_bench::ours::Ours;
 use forbear_bench::report;
@@ -28,7 +27,9 @@ fn main() -> Result<ExitCode, InvalidSetting> {
         println!();
     };
     show("a throttle is told", runtime.block_on(reports()));
+    show("calls that pass", runtime.block_on(happy()));
     show("from one replica to another", runtime.block_on(news()));
+    show("one shut's end in two replicas", runtime.block_on(clocks()));
     show("8 replicas, 20 requests a second, 30 s without the store", runtime.block_on(outage()));
     show("many pools", runtime.block_on(many_pools()));
     drop(runtime);

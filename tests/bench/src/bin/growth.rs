@@ -1,7 +1,7 @@
 //! The time that reading an answer takes, against its size: headers and body of patterns that tempt a parser to look at
 //! everything again and again. Exit status 1 if a hundred times the size takes more than two hundred times as long.
 //!
-//! ```text
+//! ```sh
 //! cargo run --release -p forbear-bench --bin growth
 //! ```
 

@@ -1,11 +1,12 @@
 //! Do the suggested numbers keep up with the best, and does the check foretell what happens? Exit status 1 if not.
 //!
-//! ```text
-//! cargo run --release -p forbear-bench --bin numbers [all|steady|bursts|predictions [CASES [SEED [FROM]]]]
+//! ```sh
+//! cargo run --release -p forbear-bench --bin numbers
+//! cargo run --release -p forbear-bench --bin numbers -- steady 200 1 50
 //! ```
 //!
-//! Without arguments all three parts, 200 cases each: some ten minutes on two cores. FROM leaves the first cases out, so
-//! that a run can be made in parts.
+//! The arguments are a part (`steady`, `bursts`, `predictions`, or `all`), CASES, SEED and FROM. Without them all three parts,
+//! 200 cases each: some ten minutes on two cores. FROM leaves the first cases out, so that a run can be made in parts.
 
 use std::io::{IsTerminal, stderr};
 use std::ops::Range;

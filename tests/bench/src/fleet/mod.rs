@@ -1,6 +1,8 @@
 //! The gate that replicas share over a real Redis: what it costs, how fast news is, and what an outage does.
 
 mod arrivals;
+mod clocks;
+mod happy;
 mod many_pools;
 mod news;
 mod outage;
@@ -13,6 +15,8 @@ use std::time::Duration;
 use forbear::{Forbear, Gate, Limit, Pool, RedisOptions, provider};
 use http::Response;
 
+pub use clocks::clocks;
+pub use happy::happy;
 pub use many_pools::many_pools;
 pub use news::news;
 pub use outage::outage;

@@ -30,11 +30,12 @@ impl Listener for Shuts {
     }
 }
 
-/// Over loopback, and over a way that takes 50 ms each.
+/// Over loopback, over a way that takes 50 ms each, and where nobody may listen.
 pub async fn news() -> Vec<Finding> {
     let each_way = Duration::from_millis(50);
-    let mut near = times(None, 500).await;
-    let mut far = times(Some(each_way), 60).await;
+    let mut near = times(Mode::Pass, 500).await;
+    let mut far = times(Mode::Delay(each_way), 60).await;
+    let mut unheard = times(Mode::NoNews, 12).await;
     let finding = |what: &str, times: &mut [Duration], most: Duration| {
         let (p50, p99) = (quantile(times, 0.5), quantile(times, 0.99));
         Finding::new(
@@ -45,15 +46,17 @@ pub async fn news() -> Vec<Finding> {
         )
     };
     let slack = Duration::from_millis(50);
-    vec![finding("loopback", &mut near, slack), finding("50 ms each way", &mut far, each_way * 2 + slack)]
+    vec![
+        finding("loopback", &mut near, slack),
+        finding("50 ms each way", &mut far, each_way * 2 + slack),
+        finding("no channel", &mut unheard, Duration::from_millis(2_500)),
+    ]
 }
 
-async fn times(each_way: Option<Duration>, number: usize) -> Vec<Duration> {
+async fn times(mode: Mode, number: usize) -> Vec<Duration> {
     let server = redis();
     let proxy = Proxy::before(server.addr()).await;
-    if let Some(each_way) = each_way {
-        proxy.set(Mode::Delay(each_way));
-    }
+    proxy.set(mode);
     let gate = || Gate::redis(options(proxy.addr()));
     let (shuts, mut heard) = mpsc::unbounded_channel();
     let first = engine(gate());
@@ -61,10 +64,12 @@ async fn times(each_way: Option<Duration>, number: usize) -> Vec<Duration> {
     met().await;
     let policy = Policy::interactive(Duration::from_secs(1)).attempts(1).build().expect("a valid policy");
     let mut times = Vec::with_capacity(number);
+    // Where nothing is heard it matters when in between two readings it is told.
+    let read = if mode == Mode::NoNews { Duration::from_millis(650) } else { Duration::ZERO };
     for index in 0..number {
         let (here, there) = (pool(&first, &index.to_string()), pool(&second, &index.to_string()));
         // Both have been read by then.
-        tokio::time::sleep(Duration::from_millis(4)).await;
+        tokio::time::sleep(Duration::from_millis(4) + read).await;
         let began = Instant::now();
         assert!(here.call(&policy).run(|_| async { throttle(60) }).await.is_err());
         let shut = heard.recv().await.expect("a listener");
