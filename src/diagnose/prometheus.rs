@@ -18,9 +18,7 @@ use crate::diagnose::demand::{Asked, Demand, HORIZONS, LEAST_LOOKS};
 use crate::diagnose::number::{Number, Part};
 use crate::diagnose::objective::{LEAST_SUCCESS, Objective, objective};
 use crate::diagnose::settings::Settings;
-use crate::diagnose::supply::{
-    LEARNED_OVER, LOCKED_OUT_FOR, LOCKED_OUT_LATELY, Peaks, SUSTAINED_OVER, Stretch, Tries,
-};
+use crate::diagnose::supply::{LEARNED_OVER, LOCKED_OUT_FOR, LOCKED_OUT_LATELY, Peaks, SUSTAINED_OVER, Stretch, Tries};
 use crate::diagnose::verdict::{Diagnosis, Verdict};
 use crate::diagnose::window::Window;
 use crate::event::catalogue::Metric;

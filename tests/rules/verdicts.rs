@@ -148,8 +148,11 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
     let lately = |used: f64| {
         let pool = unnamed(base.clone(), 0.52, 0.52).at("pool:forbear_locked_out:bool1h", "", 0.0);
         let pool = ratio(pool, "firsts_throttled", 0.4);
-        pool.at("pool:forbear_locked_out:bool5m", "", 1.0)
-            .at("pool:forbear_used_when_refused:ratio1h", "dimension=\"requests\"", used)
+        pool.at("pool:forbear_locked_out:bool5m", "", 1.0).at(
+            "pool:forbear_used_when_refused:ratio1h",
+            "dimension=\"requests\"",
+            used,
+        )
     };
     case("locked-out-lately", lately(0.29), "daily_spent likely");
     case("locked-out-lately-and-used", lately(0.31), "unpaced firm");

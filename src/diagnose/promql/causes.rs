@@ -3,14 +3,15 @@
 use crate::diagnose::cause::{Cause, Certainty};
 use crate::diagnose::certainty::{HOLD_OFF, UNCERTAIN};
 use crate::diagnose::evidence::{
-    FAR_FROM_SHORT, FILLED_BY_ATTEMPTS, HARDLY_USED, LOAD_MET_BY, MOSTLY_UNNAMED, NOT_USED, OFTEN_AGAIN, OFTEN_AT_FIRST,
-    SURELY_ENOUGH,
+    FAR_FROM_SHORT, FILLED_BY_ATTEMPTS, HARDLY_USED, LOAD_MET_BY, MOSTLY_UNNAMED, NOT_USED, OFTEN_AGAIN,
+    OFTEN_AT_FIRST, SURELY_ENOUGH,
 };
 use crate::diagnose::objective::MOST_ATTEMPTS_PER_CALL;
 use crate::diagnose::promql::yaml::{Group, Rule};
 use crate::diagnose::rules::{
-    DAMMED_SUCCESS, LEAST_BLAMED_ERRORS, LEAST_CALLS, LEAST_FAILING, LEAST_TOLD, LIKELY_SHORT_ABOVE, MOST_ERRORS, MOST_WRONG, MOSTLY,
-    RIDDEN_OUT, SHORT_ABOVE, STORM_AGAIN, STORM_SUCCESS, STORM_UP_TO, TOO_FAST_ABOVE, TOO_SLOW_ABOVE, UNPACED_ABOVE,
+    DAMMED_SUCCESS, LEAST_BLAMED_ERRORS, LEAST_CALLS, LEAST_FAILING, LEAST_TOLD, LIKELY_SHORT_ABOVE, MOST_ERRORS,
+    MOST_WRONG, MOSTLY, RIDDEN_OUT, SHORT_ABOVE, STORM_AGAIN, STORM_SUCCESS, STORM_UP_TO, TOO_FAST_ABOVE,
+    TOO_SLOW_ABOVE, UNPACED_ABOVE,
 };
 
 /// The series of the verdict.
@@ -57,9 +58,7 @@ fn is_wrong(wrong: &str) -> String {
 /// Whether limits that do not say which they are let nothing through, of pools of which this holds.
 fn is_locked_out(locked_out: &str) -> String {
     let minute = blame("minute");
-    format!(
-        "({locked_out}) and (pool:forbear_unnamed:ratio1h > {MOSTLY})\n  and ({minute} > {MOSTLY})"
-    )
+    format!("({locked_out}) and (pool:forbear_unnamed:ratio1h > {MOSTLY})\n  and ({minute} > {MOSTLY})")
 }
 
 /// Whether other waits ride a want of capacity out.

@@ -4,7 +4,8 @@ use crate::core::signal::Dimension;
 use crate::diagnose::demand::HORIZONS;
 use crate::diagnose::promql::yaml::{Group, Rule};
 use crate::diagnose::supply::{
-    LEARNED_OVER, LEAST_SERVED, LOCKED_OUT_FOR, LOCKED_OUT_LATELY, LOCKED_OUT_TRIES, OFTEN_TOLD, SUSTAINED_OVER, TOLD_SOON,
+    LEARNED_OVER, LEAST_SERVED, LOCKED_OUT_FOR, LOCKED_OUT_LATELY, LOCKED_OUT_TRIES, OFTEN_TOLD, SUSTAINED_OVER,
+    TOLD_SOON,
 };
 
 /// How often: as often as metrics are scraped.
@@ -153,11 +154,7 @@ pub(super) fn group() -> Group {
             "Whether much was tried, or turned away by the gate, within ten minutes and nothing succeeded.",
             locked_out(LOCKED_OUT_FOR),
         ),
-        Rule::record(
-            "pool:forbear_locked_out:bool5m",
-            "The same within five minutes.",
-            locked_out(LOCKED_OUT_LATELY),
-        ),
+        Rule::record("pool:forbear_locked_out:bool5m", "The same within five minutes.", locked_out(LOCKED_OUT_LATELY)),
         Rule::record(
             "pool:forbear_told_soon:bool10m",
             "Whether the provider kept saying within ten minutes that it was a matter of seconds.",

@@ -163,7 +163,8 @@ pub fn draw_all(
             cases.push(case);
             let of = |fault: Fault| cases.iter().filter(|case| case.limit_known() && case.truth.fault == fault).count();
             let lacks = |family: &Family| family.is_for().iter().any(|fault| of(*fault) < per_cause);
-            *lacking.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Family::ALL.iter().map(lacks).collect();
+            *lacking.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
+                Family::ALL.iter().map(lacks).collect();
         }
     });
     cases.sort_by_key(|case| case.number);

@@ -251,7 +251,8 @@ impl Truth {
         let told = scenario["provider"]["retry_after"] != "none";
         let mut ways = [1.0, 6.0].into_iter().flat_map(|base| ["none", "1s", "curve"].map(|jitter| (base, jitter)));
         let heeding = told
-            && ways.any(|(base, jitter)| self.try_one(format!("header {base} {jitter}"), &heeds(scenario, base, jitter)));
+            && ways
+                .any(|(base, jitter)| self.try_one(format!("header {base} {jitter}"), &heeds(scenario, base, jitter)));
         heeding.then_some(Fault::Curve)
     }
 
@@ -266,8 +267,7 @@ impl Truth {
             if *rung != RUNGS[present] {
                 enough = enough || self.try_one(format!("gate {rung}"), &gated(scenario));
             }
-            enough =
-                enough || self.try_one(format!("gate {rung} and curve"), &gated(&heeds(scenario, 6.0, "curve")));
+            enough = enough || self.try_one(format!("gate {rung} and curve"), &gated(&heeds(scenario, 6.0, "curve")));
         }
         if !enough && alone {
             let ideal = run(&with(scenario, |s| s["engine"] = json!("pacer")));

@@ -33,9 +33,7 @@ pub(super) fn is_near(verdict: &Verdict) -> bool {
     );
     lines.push((blame.failure, vec![0.1]));
     let of_requests = seen.loads.iter().filter(|load| load.limit.dimension == Dimension::Requests);
-    lines.extend(
-        of_requests.map(|load| (load.mean * seen.objective.attempts_per_call, vec![2.0])),
-    );
+    lines.extend(of_requests.map(|load| (load.mean * seen.objective.attempts_per_call, vec![2.0])));
     lines.extend(seen.loads.iter().map(|load| (load.horizon, vec![1.0, 0.9, 0.5])));
     lines.extend(seen.loads.iter().map(|load| (load.sustained, vec![1.1])));
     lines.iter().any(|(number, lines)| lines.iter().any(|line| (number / line - 1.0).abs() < NEAR))
