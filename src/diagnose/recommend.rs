@@ -17,7 +17,7 @@ use crate::event::words::GateMode;
 
 /// How much more than the load a quota must grant for the objective to be met: calls come by chance, and one in a hundred
 /// may fail. The median of what re-running short pools with more quota showed.
-const ROOM: f64 = 1.25;
+const ROOM: f64 = 1.2;
 /// A limit that refuses while less of it is used serves less than it grants, by about the root of that: a bucket too small for
 /// how calls come, others who use it, refused requests that count. Below this share it is no longer known by how much.
 const LEAST_USABLE: f64 = 0.3;
