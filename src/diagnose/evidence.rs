@@ -128,6 +128,9 @@ pub struct Evidence {
     pub used_when_throttled: Option<f64>,
     /// Whether nothing was served for ten minutes although twenty attempts and more were made, or turned away.
     pub locked_out: bool,
+    /// Whether nothing was served in the last five minutes of the window although twenty attempts and more were made, or turned
+    /// away.
+    pub locked_out_lately: bool,
     /// Of the attempts that a limit of a minute refused, the share whose answer did not name the limit.
     pub unnamed: f64,
     /// Of the attempts that neither waited nor met a limit, the share that failed.
@@ -175,6 +178,7 @@ impl Evidence {
             learned_load: learned_load(window, patience),
             locked_out: window.peaks.locked_out_for_long
                 || (window.peaks.locked_out && objective.success() > SERVED_BEFORE),
+            locked_out_lately: window.peaks.locked_out_lately,
             errors: error_share(counts),
             gated: window.settings.gate.is_some_and(|gate| gate != GateMode::Off),
             part_of_fleet: window.share_of_fleet.is_none(),

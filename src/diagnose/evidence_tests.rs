@@ -121,9 +121,9 @@ fn a_limit_that_is_not_named_and_lets_nothing_through_is_one_of_the_day() {
     let verdict = play.verdict();
     assert_eq!((verdict.cause, verdict.certainty), (Cause::DailySpent, Certainty::Likely));
     // Seconds are stated each time: the provider says that it is no matter of the day, and is believed unless most calls
-    // succeed at other times.
-    let told = |fine: u32| {
-        let mut play = Play::limited(600.0);
+    // succeed at other times, or a limit is known that is hardly used.
+    let told = |fine: u32, limit: Option<f64>| {
+        let mut play = limit.map_or_else(Play::new, Play::limited);
         play.minutes(0..fine, 20, |_| FINE);
         for minute in fine..60 {
             play.minutes(minute..minute + 1, 20, |_| locked);
@@ -131,8 +131,8 @@ fn a_limit_that_is_not_named_and_lets_nothing_through_is_one_of_the_day() {
         }
         play.verdict().cause
     };
-    assert_ne!(told(28), Cause::DailySpent);
-    assert_eq!(told(32), Cause::DailySpent);
+    assert_ne!(told(28, None), Cause::DailySpent);
+    assert_eq!([told(32, None), told(28, Some(600.0))], [Cause::DailySpent; 2]);
 }
 
 /// A wait of two seconds, as the provider stated it.
@@ -155,6 +155,21 @@ fn a_limit_that_refuses_before_it_is_used_here_may_be_used_by_others() {
     let note = "a limit refused while 25% of it was used here: calls come in bursts, or others use the same quota";
     assert!(notes(60.0).iter().any(|found| found == note), "{:?}", notes(60.0));
     assert!(!notes(20.0).iter().any(|found| found.contains("others use")), "{:?}", notes(20.0));
+}
+
+#[test]
+fn of_a_limit_that_refuses_before_it_is_used_more_is_asked_for() {
+    let asked = |refused_every: u32| {
+        let mut play = Play::limited(40.0);
+        let refused = Going { refused: (1, LimitClass::RequestRate), ..THROTTLED };
+        play.minutes(0..60, 60, |call| if call % refused_every == 0 { refused } else { FINE });
+        let verdict = play.verdict();
+        assert_eq!(verdict.cause, Cause::QuotaTooSmall);
+        verdict.recommend.requests_per_minute.expect("requests are short") as f64
+    };
+    // Two of three are served of sixty a minute: all of the limit; one of two: three quarters of it.
+    let [fully, partly] = [asked(3), asked(2)];
+    assert_near(partly / fully, (40.0f64 / 30.0).sqrt());
 }
 
 #[test]

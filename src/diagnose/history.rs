@@ -108,7 +108,8 @@ impl History {
 
     /// The window that ends now with these numbers.
     pub(crate) fn window(&self, now: Moment, counts: &Counts, settings: Settings) -> Window {
-        let (from, before) = self.marks.front().map_or((now, counts), |(at, before)| (*at, before));
+        let first = self.first_mark(now);
+        let (from, before) = self.marks.get(first).map_or((now, counts), |(at, before)| (*at, before));
         let looks: Vec<Look> = self.looks.iter().copied().chain([Look::of(now, counts)]).collect();
         let Keeping { minute, every, .. } = self.keeping;
         let horizons: Vec<_> = HORIZONS.iter().map(|minutes| minute.mul_f64(*minutes)).collect();
@@ -126,10 +127,17 @@ impl History {
         }
     }
 
+    /// The place of the mark at which the window that ends now begins: the last that is as long ago, or the first of all.
+    fn first_mark(&self, now: Moment) -> usize {
+        let window = self.keeping.window;
+        self.marks.partition_point(|(at, _)| at.after(window) <= now).saturating_sub(1)
+    }
+
     /// For how much of the window the objective was missed, by twelfths.
     fn failing_for(&self, now: Moment, counts: &Counts) -> Duration {
-        let ends = self.marks.iter().skip(1).map(|(at, after)| (*at, after)).chain([(now, counts)]);
-        let spans = self.marks.iter().zip(ends);
+        let first = self.first_mark(now);
+        let ends = self.marks.iter().skip(first + 1).map(|(at, after)| (*at, after)).chain([(now, counts)]);
+        let spans = self.marks.iter().skip(first).zip(ends);
         let is_missed = |counts: &Counts| Objective::of(counts, LEAST_SUCCESS).is_missed();
         let failing = spans.filter(|((_, before), (_, after))| is_missed(&after.since(before)));
         failing.map(|((from, _), (until, _))| from.until(until)).sum()
@@ -137,5 +145,20 @@ impl History {
 
     fn longest_horizon(&self) -> Duration {
         self.keeping.minute.mul_f64(HORIZONS[HORIZONS.len() - 1])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_begins_at_the_last_mark_that_is_as_long_ago_though_nothing_was_looked_at_since() {
+        let minutes = |minutes: u64| Moment::since_start(Duration::from_secs(60 * minutes));
+        let mut history = History::new(Keeping::of_minutes(Duration::from_secs(60)));
+        let counts = Counts::default();
+        (0..13).for_each(|mark| history.look(minutes(5 * mark), &counts));
+        let length = |now| history.window(minutes(now), &counts, Settings::default()).length;
+        assert_eq!([64, 65, 69].map(length), [64, 60, 64].map(|minutes| Duration::from_secs(60 * minutes)));
     }
 }

@@ -10,7 +10,7 @@
 //! | `unpaced` | less is, and many first attempts are throttled, or a gate does not suffice | the next rung of pacing |
 //! | `backoff_too_fast` | less is, and retries meet the limit again, or run out of attempts | base, cap, attempts |
 //! | `backoff_too_slow` | less is, retries meet no limit, and calls run out of time | base, cap, attempts |
-//! | `daily_spent`, `spend_limit` | answers name it, or refusals of a pool shut for it; or nothing gets through for ten minutes | stop sending; pay |
+//! | `daily_spent`, `spend_limit` | answers name it, or refusals of a pool shut for it; or nothing gets through for ten minutes, or five of a limit hardly used | stop sending; pay |
 //! | `overloaded` | answers name it, or limits refuse that are hardly in use | wait, go elsewhere |
 //! | `concurrency`, `provider_errors`, `caller_errors` | answers name it | run fewer; wait; repair |
 //! | `unclear` | calls fail, and nothing above is shown | look at the failures |

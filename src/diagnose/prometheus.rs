@@ -18,7 +18,7 @@ use crate::diagnose::demand::{Asked, Demand, HORIZONS, LEAST_LOOKS};
 use crate::diagnose::number::{Number, Part};
 use crate::diagnose::objective::{LEAST_SUCCESS, Objective, objective};
 use crate::diagnose::settings::Settings;
-use crate::diagnose::supply::{LEARNED_OVER, LOCKED_OUT_FOR, Peaks, SUSTAINED_OVER, Stretch, Tries};
+use crate::diagnose::supply::{LEARNED_OVER, LOCKED_OUT_FOR, LOCKED_OUT_LATELY, Peaks, SUSTAINED_OVER, Stretch, Tries};
 use crate::diagnose::verdict::{Diagnosis, Verdict};
 use crate::diagnose::window::Window;
 use crate::event::catalogue::Metric;
@@ -85,7 +85,7 @@ enum About {
     /// What was served, refused, tried or told up to each time.
     Served(Over),
     Refused(Over),
-    Tried,
+    Tried(Over),
     Told(Part),
 }
 
@@ -96,6 +96,7 @@ enum Over {
     Learned,
     Sustained,
     LockedOut,
+    Lately,
 }
 
 /// What was answered of one pool.
@@ -113,9 +114,9 @@ struct Answered {
 #[derive(Clone, Debug, Default)]
 struct Step {
     asked: Vec<Sides>,
-    served: [Sides; 4],
-    refused: [f64; 4],
-    tried: f64,
+    served: [Sides; 5],
+    refused: [f64; 5],
+    tried: [f64; 5],
     told: f64,
     told_seconds: f64,
 }
@@ -216,9 +217,12 @@ impl Enquiry {
                 each_step(Metric::Attempts, &[], OF_MINUTE, length, About::Refused(over));
             }
         }
+        for over in [Over::LockedOut, Over::Lately] {
+            each_step(Metric::Attempts, &[], "", self.length(over), About::Tried(over));
+            each_step(Metric::Giveups, &[], r#"outcome="gate_refused""#, self.length(over), About::Tried(over));
+        }
+        each_step(Metric::Attempts, &[], r#"outcome="ok""#, self.length(Over::Lately), About::Served(Over::Lately));
         let length = self.length(Over::LockedOut);
-        each_step(Metric::Attempts, &[], "", length, About::Tried);
-        each_step(Metric::Giveups, &[], r#"outcome="gate_refused""#, length, About::Tried);
         for part in [Part::Count, Part::Seconds] {
             each_step(Metric::Delay, &[], r#"delay_source=~"header|body""#, length, About::Told(part));
         }
@@ -281,20 +285,25 @@ impl Enquiry {
             let minutes = self.length(over).as_secs_f64() / MINUTE.as_secs_f64();
             step.served[over as usize].amounts().times(1.0 / minutes)
         };
-        let inside = self.scrape * u32::try_from(place).unwrap_or(u32::MAX) >= self.length(Over::LockedOut);
+        let inside = |over| self.scrape * u32::try_from(place).unwrap_or(u32::MAX) >= self.length(over);
+        let tried = |over: Over| Tries {
+            tried: step.tried[over as usize],
+            served: step.served[over as usize].amounts().of(Dimension::Requests),
+            ..Tries::default()
+        };
         let tries = || Tries {
-            tried: step.tried,
-            served: step.served[Over::LockedOut as usize].amounts().of(Dimension::Requests),
             refused: step.refused[Over::LockedOut as usize],
             told: step.told,
             told_minutes: step.told_seconds / MINUTE.as_secs_f64(),
+            ..tried(Over::LockedOut)
         };
         Stretch {
             minute: served(Over::Minute),
             refused: step.refused[Over::Minute as usize],
             at_limit: (step.refused[Over::Learned as usize] > 0.0).then(|| served(Over::Learned)),
             sustained: Some(served(Over::Sustained)),
-            tries: inside.then(tries),
+            tries: inside(Over::LockedOut).then(tries),
+            lately: inside(Over::Lately).then(|| tried(Over::Lately)),
         }
     }
 
@@ -305,6 +314,7 @@ impl Enquiry {
             Over::Learned => LEARNED_OVER,
             Over::Sustained => SUSTAINED_OVER,
             Over::LockedOut => LOCKED_OUT_FOR,
+            Over::Lately => LOCKED_OUT_LATELY,
         };
         MINUTE.mul_f64(minutes).max(self.scrape * LEAST_LOOKS)
     }
@@ -381,7 +391,7 @@ impl Answered {
             About::Asked(horizon) => at(&mut at(&mut self.steps, place).asked, horizon).add(row, value),
             About::Served(over) => at(&mut self.steps, place).served[over as usize].add(row, value),
             About::Refused(over) => at(&mut self.steps, place).refused[over as usize] += value,
-            About::Tried => at(&mut self.steps, place).tried += value,
+            About::Tried(over) => at(&mut self.steps, place).tried[over as usize] += value,
             About::Told(Part::Count) => at(&mut self.steps, place).told += value,
             About::Told(Part::Seconds) => at(&mut self.steps, place).told_seconds += value,
         }

@@ -17,7 +17,11 @@ use crate::event::words::GateMode;
 
 /// How much more than the load a quota must grant for the objective to be met: calls come by chance, and one in a hundred
 /// may fail. The median of what re-running short pools with more quota showed.
-const ROOM: f64 = 1.25;
+const ROOM: f64 = 1.2;
+/// A limit that refuses while less of it is used serves less than it grants, by about the root of that: a bucket too small for
+/// how calls come, others who use it, refused requests that count. Below this share it is no longer known by how much.
+const LEAST_USABLE: f64 = 0.3;
+
 /// What to set. What is `None` is to be left as it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -110,9 +114,11 @@ pub(crate) fn recommend(cause: Cause, seen: &Evidence, window: &Window) -> Recom
 
 /// The quotas to ask for: of those that would still be too small, each enough for what is asked of it.
 fn ask_for(seen: &Evidence, window: &Window, recommendation: &mut Recommendation) {
+    let used = seen.used_when_throttled.filter(|used| *used > 0.0).unwrap_or(1.0);
+    let room = ROOM / used.clamp(LEAST_USABLE, 1.0).sqrt();
     for load @ Load { limit, horizon, .. } in &seen.loads {
         // How large the too large are is not told: twice as much is a beginning.
-        let short = if seen.too_large > seen.objective.failed { 2.0 } else { horizon * ROOM };
+        let short = if seen.too_large > seen.objective.failed { 2.0 } else { horizon * room };
         if short > 1.0 {
             let granted = if load.is_exceeded() { limit.amount * load.sustained } else { limit.amount };
             *recommendation.of(limit.dimension) = Some(two_digits(granted * short));

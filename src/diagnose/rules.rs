@@ -5,7 +5,7 @@
 //! callers' own deadlines. Whoever blames the caller, moreover, needs more than that nothing else was found.
 
 use crate::diagnose::cause::Cause;
-use crate::diagnose::evidence::Evidence;
+use crate::diagnose::evidence::{Evidence, HARDLY_USED};
 use crate::diagnose::explain::percent;
 use crate::diagnose::objective::{MOST_ATTEMPTS_PER_CALL, share};
 use crate::diagnose::verdict::WhyNot;
@@ -26,7 +26,7 @@ pub(crate) const SHORT_ABOVE: f64 = 1.0;
 /// Above this load of a limit that was only learned it probably is …
 pub(crate) const LIKELY_SHORT_ABOVE: f64 = 0.85;
 /// … if more than this share of the calls fails, and what was served says something of the limit.
-pub(crate) const LEAST_FAILING: f64 = 0.05;
+pub(crate) const LEAST_FAILING: f64 = 0.03;
 /// It says little in a storm: with nobody held back less than this share of the calls succeeds …
 pub(crate) const STORM_SUCCESS: f64 = 0.6;
 /// … and more than this share of the retries is refused again, so that refused requests may fill the limit …
@@ -60,15 +60,14 @@ pub(crate) fn cause(seen: &Evidence) -> Cause {
     if !seen.objective.is_missed() {
         return Cause::Healthy;
     }
-    let locked_out = seen.locked_out && seen.unnamed > MOSTLY && seen.blame.minute > MOSTLY && !seen.may_fill_a_limit();
     // What was learned of a limit says nothing where it was that of the day which refused.
-    if locked_out && seen.loads.is_empty() {
+    if is_locked_out(seen) && seen.loads.is_empty() {
         return Cause::DailySpent;
     }
     if is_short(seen) {
         return Cause::QuotaTooSmall;
     }
-    if locked_out {
+    if is_locked_out(seen) {
         return Cause::DailySpent;
     }
     let gate_ended = seen.gated && seen.blame.failure <= LEAST_BLAMED_ERRORS;
@@ -105,6 +104,13 @@ fn is_short(seen: &Evidence) -> bool {
                 && !is_dammed(seen)
         }
     }
+}
+
+/// Whether a limit that no answer names let nothing through for long; or until now, hardly used as it was.
+fn is_locked_out(seen: &Evidence) -> bool {
+    let unused = seen.used_when_throttled.is_some_and(|used| used < HARDLY_USED);
+    let locked_out = seen.locked_out || (seen.locked_out_lately && unused);
+    locked_out && seen.inferred() && seen.blame.minute > MOSTLY && !seen.may_fill_a_limit()
 }
 
 /// Whether refused requests themselves may be what fills a limit that nobody knows.

@@ -134,7 +134,7 @@ fn a_limit_that_was_only_learned_needs_more_to_be_called_short() {
         })
     };
     assert_eq!([learned(0.85, 100.0), learned(0.86, 100.0)], [Cause::BackoffTooFast, Cause::QuotaTooSmall]);
-    assert_eq!(learned(1.5, 40.0), Cause::BackoffTooFast, "hardly anything fails");
+    assert_eq!(learned(1.5, 29.0), Cause::BackoffTooFast, "hardly anything fails");
     assert_eq!(learned(1.5, 900.0), Cause::QuotaTooSmall);
 }
 
@@ -205,6 +205,14 @@ fn a_day_that_no_answer_names_is_told_from_what_was_learned_but_not_from_a_limit
         })
     };
     assert_eq!([locked_out(false), locked_out(true)], [Cause::DailySpent, Cause::QuotaTooSmall]);
+    let lately = |used: Option<f64>| {
+        with(|seen| {
+            (seen.locked_out_lately, seen.unnamed, seen.used_when_throttled) = (true, 1.0, used);
+            seen.firsts_throttled = 0.4;
+        })
+    };
+    assert_eq!(lately(Some(0.29)), Cause::DailySpent, "nothing comes through, and nobody uses the limit");
+    assert_eq!([lately(Some(0.3)), lately(None)], [Cause::Unpaced; 2]);
 }
 
 #[test]

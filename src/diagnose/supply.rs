@@ -17,6 +17,8 @@ pub(crate) const SUSTAINED_OVER: f64 = 15.0;
 pub(crate) const LOCKED_OUT_FOR: f64 = 10.0;
 /// … if so much was tried in that time.
 pub(crate) const LOCKED_OUT_TRIES: f64 = 20.0;
+/// In minutes, how long nothing may have succeeded until now, of a limit that was hardly used.
+pub(crate) const LOCKED_OUT_LATELY: f64 = 5.0;
 /// Above this share of refusals after which a stated wait was waited for, the provider can be taken at its word …
 pub(crate) const OFTEN_TOLD: f64 = 0.2;
 /// … and in minutes, up to which wait it says that it is no matter of a day.
@@ -37,6 +39,8 @@ pub(crate) struct Stretch {
     pub(crate) sustained: Option<Amounts>,
     /// What was tried within [`LOCKED_OUT_FOR`], if the window is as long.
     pub(crate) tries: Option<Tries>,
+    /// What was tried and served within [`LOCKED_OUT_LATELY`], if the window is as long.
+    pub(crate) lately: Option<Tries>,
 }
 
 /// What was tried within [`LOCKED_OUT_FOR`], and what came of it.
@@ -79,7 +83,9 @@ pub(crate) struct Peaks {
     pub(crate) sustained: Amounts,
     /// Whether nothing was served for ten minutes in which twenty attempts and more were made, or turned away.
     pub(crate) locked_out: bool,
-    /// The same, and the provider did not say then that it was a matter of seconds.
+    /// Whether the window ends with five minutes of that, whatever the provider said.
+    pub(crate) locked_out_lately: bool,
+    /// Whether it was ten minutes, and the provider did not say then that it was a matter of seconds.
     pub(crate) locked_out_for_long: bool,
 }
 
@@ -96,6 +102,7 @@ impl Peaks {
             refused += stretch.refused;
             let locked_out = stretch.tries.filter(Tries::locked_out);
             peaks.locked_out |= locked_out.is_some();
+            peaks.locked_out_lately = stretch.lately.is_some_and(|tries| tries.locked_out());
             peaks.locked_out_for_long |= locked_out.is_some_and(|tries| !tries.told_soon());
         }
         peaks.when_throttled = peaks.when_throttled.times(if refused > 0.0 { 1.0 / refused } else { 0.0 });
@@ -119,7 +126,8 @@ fn stretch(looks: &[Look], now: &Look, from: Moment, minute: Duration, shortest:
     let served = |earlier: &Look| now.served - earlier.served;
     let a_minute =
         |earlier: &Look, minutes: f64| served(earlier).times(minute.as_secs_f64() / length(minutes).as_secs_f64());
-    let in_window = is_whole(locked, LOCKED_OUT_FOR) && locked.at >= from;
+    let lately = since(LOCKED_OUT_LATELY);
+    let in_window = |earlier: &Look, minutes: f64| is_whole(earlier, minutes) && earlier.at >= from;
     let tries = || Tries {
         tried: now.tried - locked.tried,
         served: served(locked).of(Dimension::Requests),
@@ -132,6 +140,11 @@ fn stretch(looks: &[Look], now: &Look, from: Moment, minute: Duration, shortest:
         refused: now.throttled - last.throttled,
         at_limit: (now.throttled > learned.throttled).then(|| a_minute(learned, LEARNED_OVER)),
         sustained: is_whole(sustained, SUSTAINED_OVER).then(|| a_minute(sustained, SUSTAINED_OVER)),
-        tries: in_window.then(tries),
+        tries: in_window(locked, LOCKED_OUT_FOR).then(tries),
+        lately: in_window(lately, LOCKED_OUT_LATELY).then(|| Tries {
+            tried: now.tried - lately.tried,
+            served: served(lately).of(Dimension::Requests),
+            ..Tries::default()
+        }),
     }
 }

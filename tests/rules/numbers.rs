@@ -54,6 +54,9 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
     case("locked-out", locked(0.45, 20.5, 0.0, 0.0), "locked minute");
     case("not-quite", locked(0.55, 20.5, 0.0, 0.0), "minute");
     case("hardly-tried", locked(0.45, 19.1, 0.0, 0.0), "minute");
+    case("locked-out-lately", locked(0.9, 41.0, 0.0, 0.0), "lately minute");
+    case("not-quite-lately", locked(1.1, 41.0, 0.0, 0.0), "minute");
+    case("hardly-tried-lately", locked(0.9, 38.2, 0.0, 0.0), "minute");
     // Whoever says that it is a matter of seconds is believed where most calls fail, and not where most succeed else.
     let told = |failing: f64, told: f64, wait: f64| locked_of(failed(failing), 0.45, 20.5, told, wait);
     case("told-soon", told(515.0, 0.21, 29.0), "fails missed");
@@ -118,10 +121,11 @@ const LOADS: [&str; 11] = [
 ];
 
 /// What is asked of every pool, by the word for it.
-const ASKED: [(&str, &str); 11] = [
+const ASKED: [(&str, &str); 12] = [
     ("missed", "pool:forbear_missed:bool1h == 1"),
     ("fails", "pool:forbear_fails:bool1h == 1"),
     ("locked", "pool:forbear_locked_out:bool1h == 1"),
+    ("lately", "pool:forbear_locked_out:bool5m == 1"),
     ("minute", "pool:forbear_blame:ratio1h{reason=\"minute\"} > 0.5"),
     ("failure", "pool:forbear_blame:ratio1h{reason=\"failure\"} > 0.5"),
     ("hasty", "pool:forbear_patience:seconds1h < 6"),

@@ -145,6 +145,17 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
         above(above(unnamed(base.clone(), 0.52, 0.52), "1", 0.1), "1.25", 0.1),
         "quota_too_small firm",
     );
+    let lately = |used: f64| {
+        let pool = unnamed(base.clone(), 0.52, 0.52).at("pool:forbear_locked_out:bool1h", "", 0.0);
+        let pool = ratio(pool, "firsts_throttled", 0.4);
+        pool.at("pool:forbear_locked_out:bool5m", "", 1.0).at(
+            "pool:forbear_used_when_refused:ratio1h",
+            "dimension=\"requests\"",
+            used,
+        )
+    };
+    case("locked-out-lately", lately(0.29), "daily_spent likely");
+    case("locked-out-lately-and-used", lately(0.31), "unpaced firm");
     let tried = |attempts: f64| ratio(unnamed(base.clone(), 0.52, 0.52), "attempts_of_limit", attempts);
     case("locked-out-hardly-tried", tried(1.94), "daily_spent likely");
     case("locked-out-and-filled", tried(2.06), "backoff_too_fast firm");
@@ -164,8 +175,8 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
     case("short-below", above(above(base.clone(), "1", 0.048), "1.25", 0.2), "backoff_too_fast firm");
     case("unknown-short", learned(base.clone(), 0.052, 0.9), "quota_too_small likely");
     case("unknown-enough", learned(base.clone(), 0.048, 0.9), "backoff_too_fast likely");
-    case("unknown-few-fail", learned(base.clone(), 0.2, 0.952), "backoff_too_fast likely");
-    case("unknown-more-fail", learned(base.clone(), 0.2, 0.948), "quota_too_small likely");
+    case("unknown-few-fail", learned(base.clone(), 0.2, 0.971), "backoff_too_fast likely");
+    case("unknown-more-fail", learned(base.clone(), 0.2, 0.969), "quota_too_small likely");
     // So many retries refused again, and at least twice of what was served asked for by so many calls.
     let storm = |success: f64, again: f64, twice: f64| {
         let pool = ratio(learned(base.clone(), 0.2, success), "retries_throttled", again);

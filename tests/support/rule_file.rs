@@ -29,7 +29,8 @@ pub(super) fn read(files: &[&Path]) -> Vec<Rule> {
             if let Some(name) = line.strip_prefix("  - name: ") {
                 group = name;
             } else if let Some(interval) = line.strip_prefix("    interval: ") {
-                every = if interval == "15s" { 15 } else { 60 };
+                let seconds = interval.strip_suffix('s').map_or(Ok(60), str::parse);
+                every = seconds.expect("seconds, or a minute");
             } else if let Some(name) =
                 line.strip_prefix("      - record: ").or_else(|| line.strip_prefix("      - alert: "))
             {

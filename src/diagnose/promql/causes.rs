@@ -20,6 +20,8 @@ pub(super) const VERDICT: &str = "pool:forbear_verdict:1h";
 const FAILED: &str = "pool:forbear_calls_failed:increase1h";
 const SHORT: &str = "pool:forbear_short:bool1h == 1";
 const GATED: &str = "pool:forbear_gated:last";
+/// Pools in which nothing was served for long.
+const LOCKED_OUT: &str = "pool:forbear_locked_out:bool1h == 1";
 /// Limits that are known, one for each pool.
 const KNOWN: &str = "max by ($by) (pool:forbear_limit:minute)";
 
@@ -53,12 +55,10 @@ fn is_wrong(wrong: &str) -> String {
     )
 }
 
-/// Whether nothing was served for long, by limits that do not say which they are.
-fn is_locked_out() -> String {
+/// Whether limits that do not say which they are let nothing through, of pools of which this holds.
+fn is_locked_out(locked_out: &str) -> String {
     let minute = blame("minute");
-    format!(
-        "(pool:forbear_locked_out:bool1h == 1) and (pool:forbear_unnamed:ratio1h > {MOSTLY})\n  and ({minute} > {MOSTLY})"
-    )
+    format!("({locked_out}) and (pool:forbear_unnamed:ratio1h > {MOSTLY})\n  and ({minute} > {MOSTLY})")
 }
 
 /// Whether other waits ride a want of capacity out.
@@ -67,6 +67,12 @@ fn is_ridden_out() -> String {
         "(pool:forbear_success:ratio1h > {RIDDEN_OUT}) and (pool:forbear_attempts_per_call:ratio1h <= {MOST_ATTEMPTS_PER_CALL})\n    \
          unless {GATED}"
     )
+}
+
+/// Pools in which nothing was served for long, or until now although their limit was hardly used.
+fn locked_out_unused() -> String {
+    let used = "max without (dimension) (pool:forbear_used_when_refused:ratio1h)";
+    format!("({LOCKED_OUT}) or ((pool:forbear_locked_out:bool5m == 1) and ({used} < {HARDLY_USED}))")
 }
 
 /// Whether so many attempts were made that refused ones may be what fills a limit.
@@ -102,9 +108,9 @@ fn causes() -> Vec<(Cause, String)> {
         (Cause::Overloaded, format!("{}\n  unless ({})", is_told(&overload), is_ridden_out())),
         (Cause::NotEnoughData, format!("$calls < {LEAST_CALLS}")),
         (Cause::Healthy, "pool:forbear_missed:bool1h == 0".to_owned()),
-        (Cause::DailySpent, format!("{} unless {KNOWN}", is_locked_out())),
+        (Cause::DailySpent, format!("{} unless {KNOWN}", is_locked_out(LOCKED_OUT))),
         (Cause::QuotaTooSmall, SHORT.to_owned()),
-        (Cause::DailySpent, format!("{}\n  unless {}", is_locked_out(), may_fill_a_limit())),
+        (Cause::DailySpent, format!("{}\n  unless {}", is_locked_out(&locked_out_unused()), may_fill_a_limit())),
         (
             Cause::ProviderErrors,
             format!(

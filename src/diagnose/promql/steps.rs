@@ -4,7 +4,8 @@ use crate::core::signal::Dimension;
 use crate::diagnose::demand::HORIZONS;
 use crate::diagnose::promql::yaml::{Group, Rule};
 use crate::diagnose::supply::{
-    LEARNED_OVER, LEAST_SERVED, LOCKED_OUT_FOR, LOCKED_OUT_TRIES, OFTEN_TOLD, SUSTAINED_OVER, TOLD_SOON,
+    LEARNED_OVER, LEAST_SERVED, LOCKED_OUT_FOR, LOCKED_OUT_LATELY, LOCKED_OUT_TRIES, OFTEN_TOLD, SUSTAINED_OVER,
+    TOLD_SOON,
 };
 
 /// How often: as often as metrics are scraped.
@@ -94,6 +95,19 @@ fn asked(horizon: f64) -> String {
     format!("({amount})\nand {}", scraped_within(horizon))
 }
 
+/// Whether much was tried within so many minutes, or turned away by the gate, and nothing succeeded.
+fn locked_out(over: f64) -> String {
+    let rise = |metric: &str, matchers: &str| rise(metric, matchers, over);
+    let calls = rise("forbear_calls_total", "");
+    let served = rise("forbear_attempts_total", r#" outcome="ok""#);
+    let attempts = rise("forbear_attempts_total", "");
+    let refused = rise("forbear_giveups_total", r#" outcome="gate_refused""#);
+    format!(
+        "(({served} or {calls} * 0) < bool {LEAST_SERVED})\n\
+         * ((({attempts} or {calls} * 0)\n  + ({refused} or {calls} * 0)) >= bool {LOCKED_OUT_TRIES})"
+    )
+}
+
 pub(super) fn group() -> Group {
     let refused = |over| rise("forbear_attempts_total", &format!(" {OF_MINUTE}"), over);
     let mut rules = vec![
@@ -138,18 +152,9 @@ pub(super) fn group() -> Group {
         Rule::record(
             "pool:forbear_locked_out:bool10m",
             "Whether much was tried, or turned away by the gate, within ten minutes and nothing succeeded.",
-            {
-                let rise = |metric: &str, matchers: &str| rise(metric, matchers, LOCKED_OUT_FOR);
-                let calls = rise("forbear_calls_total", "");
-                let served = rise("forbear_attempts_total", r#" outcome="ok""#);
-                let attempts = rise("forbear_attempts_total", "");
-                let refused = rise("forbear_giveups_total", r#" outcome="gate_refused""#);
-                format!(
-                    "(({served} or {calls} * 0) < bool {LEAST_SERVED})\n\
-                     * ((({attempts} or {calls} * 0)\n  + ({refused} or {calls} * 0)) >= bool {LOCKED_OUT_TRIES})"
-                )
-            },
+            locked_out(LOCKED_OUT_FOR),
         ),
+        Rule::record("pool:forbear_locked_out:bool5m", "The same within five minutes.", locked_out(LOCKED_OUT_LATELY)),
         Rule::record(
             "pool:forbear_told_soon:bool10m",
             "Whether the provider kept saying within ten minutes that it was a matter of seconds.",

@@ -1,6 +1,5 @@
-//! The rules of `dashboards/rules` in a real Prometheus, beside the verdicts of the process itself.
+//! The rules for each scrape interval in a real Prometheus, beside the verdicts of the process itself.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -27,9 +26,6 @@ fn main() -> ExitCode {
         println!("{HELP}");
         return ExitCode::SUCCESS;
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let rules = ["evidence.yml", "verdict.yml"].map(|name| root.join("dashboards/rules").join(name));
-    let rules: Vec<_> = rules.iter().map(|path| path.as_path()).collect();
     let intervals = match value("--every", 0) {
         0 => vec![15, 30, 60],
         every => vec![every],
@@ -37,8 +33,7 @@ fn main() -> ExitCode {
     let mut same = true;
     for every in intervals {
         let every = Duration::from_secs(every);
-        let found =
-            compare(value("--seed", 1_001), value("--scenarios", 100) as usize, every, &rules, &std::env::temp_dir());
+        let found = compare(value("--seed", 1_001), value("--scenarios", 100) as usize, every, &std::env::temp_dir());
         let agree = found.iter().filter(|compared| compared.agrees()).count();
         let certain = found.iter().filter(|compared| compared.agrees() && compared.agrees_in_certainty()).count();
         println!(

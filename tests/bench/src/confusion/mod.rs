@@ -124,18 +124,19 @@ impl Case {
 }
 
 /// Draws `rounds` of all families' turns; after them, of the families whose faults are too rare in these, until there are
-/// `per_cause` of each whose limit is known, or `most` rounds were drawn. `tell` is told of each case, in no order.
+/// `per_cause` of each of `faults` whose limit is known, or `most` rounds were drawn. `tell` is told of each case, in no order.
 pub fn draw_all(
     seed: u64,
     rounds: u64,
-    per_cause: usize,
+    (per_cause, faults): (usize, &[Fault]),
     most: u64,
     workers: usize,
     mut tell: impl FnMut(&Case),
 ) -> Vec<Case> {
     let turns = draw::TURN.len() as u64;
     let next = AtomicU64::new(0);
-    let lacking = std::sync::Mutex::new(vec![true; Family::ALL.len()]);
+    let meant = |family: &Family| family.is_for().iter().any(|fault| faults.contains(fault));
+    let lacking = std::sync::Mutex::new(Family::ALL.iter().map(meant).collect::<Vec<_>>());
     let mut cases: Vec<Case> = Vec::new();
     std::thread::scope(|scope| {
         let (found, finds) = channel();
@@ -162,7 +163,7 @@ pub fn draw_all(
             tell(&case);
             cases.push(case);
             let of = |fault: Fault| cases.iter().filter(|case| case.limit_known() && case.truth.fault == fault).count();
-            let lacks = |family: &Family| family.is_for().iter().any(|fault| of(*fault) < per_cause);
+            let lacks = |family: &Family| meant(family) && family.is_for().iter().any(|fault| of(*fault) < per_cause);
             *lacking.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
                 Family::ALL.iter().map(lacks).collect();
         }

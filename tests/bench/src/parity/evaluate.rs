@@ -1,6 +1,6 @@
 //! The rules, evaluated by a Prometheus at a time that is long past.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::server::{Labels, Server};
 
@@ -15,8 +15,8 @@ const HOUR_AND_STEP: u64 = 3_600 + 60;
 const LOOKED_BACK_AT: [&str; 2] = ["forbear-steps", "forbear-burn"];
 
 /// What the verdict's series says of every pool at this second since 1970.
-pub(super) fn verdicts(folder: &Path, files: &[&Path], at: u64) -> Vec<(String, (String, String))> {
-    let rules = read(files);
+pub(super) fn verdicts(folder: &Path, files: &[PathBuf], at: u64) -> Vec<(String, (String, String))> {
+    let rules = read(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>());
     for layer in layers(rules) {
         let prometheus = Server::prometheus(folder, "[]");
         let mut series = Recorded::new();

@@ -13,7 +13,7 @@ pub(super) fn is_near(verdict: &Verdict) -> bool {
     let blame = seen.blame;
     let mut lines = vec![
         (seen.calls, vec![200.0]),
-        (failing, vec![0.01, 0.05]),
+        (failing, vec![0.01, 0.03]),
         (1.0 - failing, vec![0.95, 0.6, 0.55, 0.5]),
         (seen.objective.attempts_per_call, vec![1.5]),
         (seen.wrong / seen.ended.max(1.0), vec![0.01]),

@@ -1,7 +1,7 @@
 //! Whether a Prometheus that evaluates the rules says what the process itself would say.
 //!
-//! Scenarios run in virtual time and are scraped; a real Prometheus takes the samples in, every rule of `dashboards/rules` is
-//! evaluated there at the end of the hour, in the order in which they rest on each other, and what comes out is taken in for
+//! Scenarios run in virtual time and are scraped; a real Prometheus takes the samples in, every rule for that scrape interval
+//! is evaluated there at the end of the hour, in the order in which they rest on each other, and what comes out is taken in for
 //! the next. The verdict on the same hour, by looks as far apart as the scrapes, is what it must be.
 #![allow(clippy::exhaustive_structs, reason = "the benchmark's own binary and test are all that use them")]
 
@@ -15,10 +15,10 @@ mod samples;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use forbear::diagnose::Verdict;
+use forbear::diagnose::{RuleBook, Verdict};
 use forbear::simulate::{Judging, Scenario, Scrape, Simulation};
 use serde_json::{Value, json};
 
@@ -77,7 +77,7 @@ fn scenario(seed: u64, number: u64) -> Value {
 ///
 /// # Panics
 /// When a tool cannot be had, or a rule is refused.
-pub fn compare(seed: u64, scenarios: usize, every: Duration, rules: &[&Path], folder: &Path) -> Vec<Compared> {
+pub fn compare(seed: u64, scenarios: usize, every: Duration, folder: &Path) -> Vec<Compared> {
     let name = format!("parity-{seed}-{}", every.as_secs());
     let folder = empty_folder(&folder.to_string_lossy(), &name);
     let scrape = {
@@ -106,10 +106,20 @@ pub fn compare(seed: u64, scenarios: usize, every: Duration, rules: &[&Path], fo
     }
     families.load(&folder);
     let ends = scrape.start.elapsed_since_epoch().as_secs() + JUDGED_AT;
-    let verdicts = evaluate::verdicts(&folder, rules, ends);
+    let verdicts = evaluate::verdicts(&folder, &rules_for(every, &folder), ends);
     fs::remove_dir_all(&folder).expect("removed");
     let said: BTreeMap<_, _> = verdicts.into_iter().collect();
     cases.into_iter().map(|case| Compared { said: said.get(&pool(case.number)).cloned(), case, every }).collect()
+}
+
+/// The rules for this scrape interval, as files in `folder`; for 15 s they are those of `dashboards/rules`.
+fn rules_for(every: Duration, folder: &Path) -> [PathBuf; 2] {
+    let book = RuleBook::new().scraped_every(every).expect("an interval that rules take");
+    [("evidence.yml", book.evidence()), ("verdict.yml", book.verdict())].map(|(name, text)| {
+        let path = folder.join(name);
+        fs::write(&path, text).expect("written");
+        path
+    })
 }
 
 /// The pool that a scenario is taken in as.
@@ -131,11 +141,8 @@ mod tests {
     /// More of them: `cargo run --release -p forbear-bench --bin parity`.
     #[test]
     fn the_rules_say_what_the_process_says_at_every_scrape_interval() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let rules = ["evidence.yml", "verdict.yml"].map(|name| root.join("dashboards/rules").join(name));
-        let rules: Vec<_> = rules.iter().map(|path| path.as_path()).collect();
         for every in [15, 30, 60].map(Duration::from_secs) {
-            let found = compare(1_001, 12, every, &rules, &std::env::temp_dir());
+            let found = compare(1_001, 12, every, &std::env::temp_dir());
             let causes: std::collections::BTreeSet<_> =
                 found.iter().map(|compared| compared.case.verdict.cause.as_str()).collect();
             assert!(causes.len() > 3, "{causes:?}");
