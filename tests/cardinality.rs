@@ -209,5 +209,5 @@ fn names_that_are_empty_are_refused() {
     assert!(Policy::interactive(S).named("").build().is_err());
     let table = forbear::core::rule::Table::new("my provider\n");
     let refused = forbear.pool(table, ["a"]).build().expect_err("refused").to_string();
-    assert_eq!(refused, r#"table.id is "my provider\n"; allowed: 1 to 64 of A-Z, a-z, 0-9, . _ : / -"#);
+    assert_eq!(refused, r#"table.id is "my provider\n"; allowed: 1 to 64 of A-Z, a-z, 0-9, . _ : / - (pool "a")"#);
 }

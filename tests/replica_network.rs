@@ -37,11 +37,15 @@ fn reopens_in(pool: &Pool) -> Duration {
     pool.snapshot().shut.expect("shut").reopens_in
 }
 
+/// To connect and to ask takes two trips there and back, of the 250 ms after which a store is slow: what is left is for a
+/// busy machine.
+const WAY: Duration = Duration::from_millis(40);
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_slow_way_delays_news_and_nothing_else() {
     let server = Server::redis(&[]);
     let proxy = Proxy::before(server.addr()).await;
-    proxy.set(Mode::Delay(SECOND / 20));
+    proxy.set(Mode::Delay(WAY));
     let (_one, first, heard_first) = replica(behind(&proxy));
     let (_two, second, heard_second) = replica(behind(&proxy));
     met([&heard_first, &heard_second]).await;
@@ -50,7 +54,7 @@ async fn a_slow_way_delays_news_and_nothing_else() {
     eventually("the news came", || told(&heard_second, "gate_shut") == 1).await;
     // To the store and from there; what is left is told as of when it was told, so the way makes it longer.
     let (took, late) = (seen.elapsed(), reopens_in(&second) + seen.elapsed());
-    assert!(took >= SECOND / 10, "{took:?}");
+    assert!(took >= 2 * WAY, "{took:?}");
     assert!(late >= ends_in && late <= ends_in + took, "{late:?} instead of {ends_in:?}, after {took:?}");
     assert_eq!((told(&heard_first, "store_degraded"), told(&heard_second, "store_degraded")), (0, 0));
 }

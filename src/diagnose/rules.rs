@@ -106,11 +106,12 @@ fn is_short(seen: &Evidence) -> bool {
     }
 }
 
-/// Whether a limit that no answer names let nothing through for long; or until now, hardly used as it was.
+/// Whether a limit that no answer names let nothing through for long; or until now, hardly used as it was, and not by
+/// refused attempts either.
 fn is_locked_out(seen: &Evidence) -> bool {
-    let unused = seen.used_when_throttled.is_some_and(|used| used < HARDLY_USED);
+    let unused = seen.used_when_throttled.is_some_and(|used| used < HARDLY_USED) && !seen.may_fill_a_limit();
     let locked_out = seen.locked_out || (seen.locked_out_lately && unused);
-    locked_out && seen.inferred() && seen.blame.minute > MOSTLY && !seen.may_fill_a_limit()
+    locked_out && seen.inferred() && seen.blame.minute > MOSTLY
 }
 
 /// Whether refused requests themselves may be what fills a limit that nobody knows.

@@ -187,8 +187,9 @@ fn a_limit_full_of_refused_attempts_is_neither_a_spent_day_nor_the_providers_wan
     };
     let unused = |_: &mut Evidence| {};
     assert_eq!([told(3.9, unused), told(4.1, unused)], [Cause::Overloaded, Cause::Unpaced]);
-    let locked_out = |seen: &mut Evidence| (seen.locked_out, seen.used_when_throttled) = (true, Some(0.0));
-    assert_eq!([told(3.9, locked_out), told(4.1, locked_out)], [Cause::DailySpent, Cause::Unpaced]);
+    let lately = |seen: &mut Evidence| (seen.locked_out_lately, seen.used_when_throttled) = (true, Some(0.0));
+    assert_eq!([told(3.9, lately), told(4.1, lately)], [Cause::DailySpent, Cause::Unpaced]);
+    assert_eq!(told(4.1, |seen| seen.locked_out = true), Cause::DailySpent, "no storm is as long");
     let of_tokens = |seen: &mut Evidence| seen.loads[0].limit.dimension = crate::core::signal::Dimension::Tokens;
     assert_eq!(told(9.0, of_tokens), Cause::Overloaded, "attempts that are refused use no tokens");
 }

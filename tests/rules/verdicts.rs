@@ -156,9 +156,10 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
     };
     case("locked-out-lately", lately(0.29), "daily_spent likely");
     case("locked-out-lately-and-used", lately(0.31), "unpaced firm");
-    let tried = |attempts: f64| ratio(unnamed(base.clone(), 0.52, 0.52), "attempts_of_limit", attempts);
-    case("locked-out-hardly-tried", tried(1.94), "daily_spent likely");
-    case("locked-out-and-filled", tried(2.06), "backoff_too_fast firm");
+    let tried = |pool: Pool, attempts: f64| ratio(pool, "attempts_of_limit", attempts);
+    case("locked-out-hardly-tried", tried(lately(0.29), 1.94), "daily_spent likely");
+    case("locked-out-and-filled", tried(lately(0.29), 2.06), "unpaced firm");
+    case("locked-out-for-long", tried(unnamed(base.clone(), 0.52, 0.52), 2.06), "daily_spent likely");
     let learned = |pool: Pool, share: f64, success: f64| {
         let of =
             |pool: Pool, dimension: &str| pool.at(LEARNED, &format!("load=\"0.85\",dimension=\"{dimension}\""), share);

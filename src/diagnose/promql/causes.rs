@@ -72,7 +72,8 @@ fn is_ridden_out() -> String {
 /// Pools in which nothing was served for long, or until now although their limit was hardly used.
 fn locked_out_unused() -> String {
     let used = "max without (dimension) (pool:forbear_used_when_refused:ratio1h)";
-    format!("({LOCKED_OUT}) or ((pool:forbear_locked_out:bool5m == 1) and ({used} < {HARDLY_USED}))")
+    let filled = may_fill_a_limit();
+    format!("({LOCKED_OUT}) or ((pool:forbear_locked_out:bool5m == 1) and ({used} < {HARDLY_USED})\n  unless {filled})")
 }
 
 /// Whether so many attempts were made that refused ones may be what fills a limit.
@@ -110,7 +111,7 @@ fn causes() -> Vec<(Cause, String)> {
         (Cause::Healthy, "pool:forbear_missed:bool1h == 0".to_owned()),
         (Cause::DailySpent, format!("{} unless {KNOWN}", is_locked_out(LOCKED_OUT))),
         (Cause::QuotaTooSmall, SHORT.to_owned()),
-        (Cause::DailySpent, format!("{}\n  unless {}", is_locked_out(&locked_out_unused()), may_fill_a_limit())),
+        (Cause::DailySpent, is_locked_out(&locked_out_unused())),
         (
             Cause::ProviderErrors,
             format!(
