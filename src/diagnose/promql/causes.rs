@@ -20,6 +20,8 @@ pub(super) const VERDICT: &str = "pool:forbear_verdict:1h";
 const FAILED: &str = "pool:forbear_calls_failed:increase1h";
 const SHORT: &str = "pool:forbear_short:bool1h == 1";
 const GATED: &str = "pool:forbear_gated:last";
+/// How much of the limit that refused was in use then, of the fuller where there are several.
+const USED: &str = "max without (dimension) (pool:forbear_used_when_refused:ratio1h)";
 /// Pools in which nothing was served for long.
 const LOCKED_OUT: &str = "pool:forbear_locked_out:bool1h == 1";
 /// Limits that are known, one for each pool.
@@ -71,9 +73,8 @@ fn is_ridden_out() -> String {
 
 /// Pools in which nothing was served for long, or until now although their limit was hardly used.
 fn locked_out_unused() -> String {
-    let used = "max without (dimension) (pool:forbear_used_when_refused:ratio1h)";
     let filled = may_fill_a_limit();
-    format!("({LOCKED_OUT}) or ((pool:forbear_locked_out:bool5m == 1) and ({used} < {HARDLY_USED})\n  unless {filled})")
+    format!("({LOCKED_OUT}) or ((pool:forbear_locked_out:bool5m == 1) and ({USED} < {HARDLY_USED})\n  unless {filled})")
 }
 
 /// Whether so many attempts were made that refused ones may be what fills a limit.
@@ -83,13 +84,12 @@ fn may_fill_a_limit() -> String {
 
 /// Whether a limit refuses that was hardly in use.
 fn refuses_without_use() -> String {
-    let used = "max without (dimension) (pool:forbear_used_when_refused:ratio1h)";
     format!(
         "pool:forbear_unnamed:ratio1h > {MOSTLY_UNNAMED} and (\n  \
-         (({used} < {HARDLY_USED})\n    \
+         (({USED} < {HARDLY_USED})\n    \
          and (pool:forbear_firsts_throttled:ratio1h < {OFTEN_AT_FIRST}) and (pool:forbear_retries_throttled:ratio1h > {OFTEN_AGAIN})\n    \
          unless ({}))\n  \
-         or (({used} < {NOT_USED}) unless ({}))\n) unless {}",
+         or (({USED} < {NOT_USED}) unless ({}))\n) unless {}",
         load_above(SURELY_ENOUGH),
         load_above(FAR_FROM_SHORT),
         may_fill_a_limit()
