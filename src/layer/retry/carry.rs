@@ -3,19 +3,16 @@
 use std::error::Error as StdError;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use pin_project_lite::pin_project;
 
 use crate::core::observation::{Observation, TransportFailure};
 use crate::core::policy::Policy;
 use crate::layer::retry::answer::Answer;
 use crate::layer::retry::gave_up::{BoxError, GaveUp};
 use crate::layer::retry::replay::Kept;
-use crate::run::{Attempt, Failure, InFlight, Observe, Pool, Settle};
+use crate::run::{Failure, InFlight, Observe, Pool, Settle};
 
 /// Bytes of a request's body that are kept for another attempt, unless said otherwise.
 pub(super) const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
@@ -128,41 +125,43 @@ fn lock<K>(kept: &Mutex<K>) -> MutexGuard<'_, K> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Carries a call out: `send` is asked once per attempt, with the request of that attempt. What was `kept` stays with the
-/// caller, and an attempt's request is moved as seldom as can be: both are large.
+/// Carries a call out: `send` is asked once per attempt, with the request of that attempt.
 ///
 /// # Errors
 /// No answer came. An answer that is an error is given back as it came, with [`GaveUp`] in its extensions.
-pub(super) async fn carry_out<A, K, S, Fut>(
-    settings: &Settings,
-    kept: &Mutex<K>,
-    mut send: S,
-) -> Result<A::Given, GaveUp>
+pub(super) async fn carry_out<A, K, S, Fut>(settings: &Settings, kept: K, mut send: S) -> Result<A::Given, GaveUp>
 where
     A: Answer,
     K: Kept,
     S: FnMut(K::Sent) -> Fut,
     Fut: Future<Output = Result<A, Failed>>,
 {
-    let chosen = lock(kept).chosen();
+    let chosen = kept.chosen();
     let chosen = chosen.as_deref();
     let pool = chosen.and_then(|chosen| chosen.pool.as_ref()).unwrap_or(&settings.pool);
     let policy = chosen.and_then(|chosen| chosen.policy.as_ref()).unwrap_or(&settings.policy);
     let mut estimate = chosen.and_then(|chosen| chosen.estimate);
     let wants_tokens = pool.wants_tokens();
     if wants_tokens && estimate.is_none() {
-        lock(kept).show_body(&mut |body| estimate = (!body.is_empty()).then(|| pool.estimate(body)));
+        kept.show_body(&mut |body| estimate = (!body.is_empty()).then(|| pool.estimate(body)));
     }
+    let kept = Mutex::new(kept);
     let mut call = pool.call(policy);
     if let Some(estimate) = estimate {
         call = call.tokens(estimate);
     }
-    let observed = Observed::<A, K> { kept, answer: PhantomData };
-    let ended = call.observing(observed).run(|attempt| Sent {
-        answer: lock(kept).next().map(&mut send),
-        attempt,
-        wants_tokens,
-        of: PhantomData::<fn() -> A>,
+    let observed = Observed::<A, K> { kept: &kept, answer: PhantomData };
+    let ended = call.observing(observed).run(|attempt| {
+        let sent = lock(&kept).next().map(&mut send);
+        async move {
+            // Asked for only where one may be made: what cannot be repeated ends its call.
+            let Some(sent) = sent else { return Arrived { answer: Err(Failed::sent_before()), in_flight: None } };
+            let answer = sent.await.map(A::given);
+            let goes_on = answer
+                .as_ref()
+                .is_ok_and(|given| A::head(given).0 < 400 && (wants_tokens || !A::comes_with_its_head(given)));
+            Arrived { answer, in_flight: goes_on.then(|| attempt.permit()) }
+        }
     });
     let ended = ended.await;
     let (error, last) = match ended {
@@ -175,7 +174,7 @@ where
         Ok(Arrived { answer: Err(_), .. }) => unreachable!("it holds no value"),
         Err(error) => error.apart(),
     };
-    let once = lock(kept).once().filter(|_| error.is_exhausted() && error.attempts() < policy.attempts);
+    let once = lock(&kept).once().filter(|_| error.is_exhausted() && error.attempts() < policy.attempts);
     match last.map(|arrived| arrived.answer) {
         Some(Ok(mut given)) => {
             A::extensions(&mut given).insert(GaveUp::new(error, once, None));
@@ -183,34 +182,6 @@ where
         }
         Some(Err(Failed { error: transport, .. })) => Err(GaveUp::new(error, once, Some(transport))),
         None => Err(GaveUp::new(error, once, None)),
-    }
-}
-
-pin_project! {
-    /// An attempt: its request is under way.
-    struct Sent<'a, A, Fut> {
-        // Asked for only where one may be made: what cannot be repeated ends its call.
-        #[pin]
-        answer: Option<Fut>,
-        attempt: Attempt<'a>,
-        wants_tokens: bool,
-        of: PhantomData<fn() -> A>,
-    }
-}
-
-impl<A: Answer, Fut: Future<Output = Result<A, Failed>>> Future for Sent<'_, A, Fut> {
-    type Output = Arrived<A::Given>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Arrived<A::Given>> {
-        let this = self.project();
-        let Some(answer) = this.answer.as_pin_mut() else {
-            return Poll::Ready(Arrived { answer: Err(Failed::sent_before()), in_flight: None });
-        };
-        let answer = ready!(answer.poll(cx)).map(A::given);
-        let goes_on = answer
-            .as_ref()
-            .is_ok_and(|given| A::head(given).0 < 400 && (*this.wants_tokens || !A::comes_with_its_head(given)));
-        Poll::Ready(Arrived { answer, in_flight: goes_on.then(|| this.attempt.permit()) })
     }
 }
 

@@ -1,8 +1,5 @@
 //! The retry layer for chains of `reqwest-middleware`.
 
-use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
-
 use http::Extensions;
 use reqwest::{Request, Response};
 use reqwest_middleware::{Error, Middleware, Next, Result};
@@ -56,43 +53,29 @@ impl ReqwestRetry {
     }
 }
 
-// As `async_trait` would write it, but for the request: an `async fn` would keep it twice.
+#[async_trait::async_trait]
 impl Middleware for ReqwestRetry {
-    fn handle<'s, 'e, 'n, 'a>(
-        &'s self,
-        request: Request,
-        extensions: &'e mut Extensions,
-        next: Next<'n>,
-    ) -> Pin<Box<dyn Future<Output = Result<Response>> + Send + 'a>>
-    where
-        's: 'a,
-        'e: 'a,
-        'n: 'a,
-        Self: 'a,
-    {
+    async fn handle(&self, request: Request, extensions: &mut Extensions, next: Next<'_>) -> Result<Response> {
         let kept = Chain { kept: request.keep(self.settings.max_body_bytes), chosen: Chosen::of(extensions) };
-        let kept = Mutex::new(kept);
-        Box::pin(async move {
-            // Each attempt has its own; those of the last are given back. What a middleware below wrote is the caller's to see.
-            let written = Mutex::new(None);
-            let before = &*extensions;
-            let send = |request| {
-                let (next, written, mut extensions) = (next.clone(), &written, before.clone());
-                async move {
-                    let answer = next.run(request, &mut extensions).await;
-                    *written.lock().unwrap_or_else(PoisonError::into_inner) = Some(extensions);
-                    answer.map_err(|error| match error {
-                        Error::Reqwest(error) => Failed::of(error.into()),
-                        Error::Middleware(error) => Failed::on_the_way(error.into()),
-                    })
-                }
-            };
-            let ended = carry_out::<Response, _, _, _>(&self.settings, &kept, send).await;
-            if let Some(written) = written.into_inner().unwrap_or_else(PoisonError::into_inner) {
-                *extensions = written;
+        // Each attempt has its own; those of the last are given back. What a middleware below wrote is the caller's to see.
+        let written = std::sync::Mutex::new(None);
+        let before = &*extensions;
+        let send = |request| {
+            let (next, written, mut extensions) = (next.clone(), &written, before.clone());
+            async move {
+                let answer = next.run(request, &mut extensions).await;
+                *written.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(extensions);
+                answer.map_err(|error| match error {
+                    Error::Reqwest(error) => Failed::of(error.into()),
+                    Error::Middleware(error) => Failed::on_the_way(error.into()),
+                })
             }
-            ended.map_err(Error::middleware)
-        })
+        };
+        let ended = carry_out::<Response, _, _, _>(&self.settings, kept, send).await;
+        if let Some(written) = written.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+            *extensions = written;
+        }
+        ended.map_err(Error::middleware)
     }
 }
 

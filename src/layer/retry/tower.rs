@@ -2,7 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tower_layer::Layer;
@@ -124,14 +124,14 @@ where
         let clone = self.service.clone();
         let ready = std::mem::replace(&mut self.service, clone);
         let settings = Arc::clone(&self.settings);
-        let kept = Mutex::new(request.keep(settings.max_body_bytes));
+        let kept = request.keep(settings.max_body_bytes);
         Box::pin(async move {
             let mut clients = Clients::new(ready, &settings.pool);
             let send = |request| {
                 let sending = clients.send(request);
                 async move { sending.carried_out().await.map_err(|error| Failed::of(error.into())) }
             };
-            carry_out::<S::Response, _, _, _>(&settings, &kept, send).await.map_err(Into::into)
+            carry_out::<S::Response, _, _, _>(&settings, kept, send).await.map_err(Into::into)
         })
     }
 }
