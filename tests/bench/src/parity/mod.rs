@@ -138,10 +138,6 @@ fn take_in(text: &str, folder: &Path) {
 mod tests {
     use super::*;
 
-    /// Scrapes so many seconds apart, and the scenario of which both say different things: its limit is not known, and it
-    /// is not known either why what is learned of it differs at this interval alone.
-    const DIFFERS: (u64, u64) = (60, 17);
-
     /// More of them: `cargo run --release -p forbear-bench --bin parity`.
     fn the_rules_say_what_the_process_says(every_s: u64) {
         let found = compare(1_001, 12, Duration::from_secs(every_s), &std::env::temp_dir());
@@ -150,8 +146,7 @@ mod tests {
         assert!(causes.len() > 3, "{causes:?}");
         for compared in found {
             let Case { number, verdict, .. } = &compared.case;
-            let expected = (every_s, *number) != DIFFERS;
-            assert_eq!(compared.agrees(), expected, "{number}: {:?}, {:?}", verdict.cause, compared.said);
+            assert!(compared.agrees(), "{number}: {:?}, {:?}", verdict.cause, compared.said);
         }
     }
 
