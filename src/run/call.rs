@@ -168,6 +168,6 @@ impl<'a, C> Call<'a, C> {
         F: FnMut(Attempt<'a>) -> Fut,
         Fut: Future<Output = R>,
     {
-        drive(self, operation)
+        drive::<C, C, _, _, _>(self, |_| (), operation)
     }
 }
