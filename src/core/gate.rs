@@ -4,27 +4,42 @@
 //! harmless. Time that passes changes the state only inside these calls.
 //!
 //! Beside the three states a pool may have learned how many requests may be under way: that holds calls in any of them.
+//!
+//! | file | job |
+//! |---|---|
+//! | `admission` | what a call asks, and what it is answered |
+//! | `hear`, `ends` | news of other processes; when a shut ends |
+//! | `release`, `lesson`, `supply` | how calls come back, what that teaches of the limit, and what is known of it |
+//! | `token_slots`, `ceiling`, `together` | slots that tokens take, how many may be under way, slots that processes share |
+//! | `patience` | how long attempts take |
 
+mod admission;
+mod ceiling;
+mod ends;
 mod hear;
+mod lesson;
+mod patience;
 mod release;
+mod supply;
 mod together;
+mod token_slots;
 
 use std::time::Duration;
 
-pub use crate::core::admission::{Admission, Ask, Hold, Look, Pass};
-use crate::core::ceiling::Ceiling;
 use crate::core::dice::Dice;
-use crate::core::ends::Guess;
 use crate::core::estimate::Estimate;
+pub use crate::core::gate::admission::{Admission, Ask, Hold, Look, Pass};
+use crate::core::gate::ceiling::Ceiling;
+use crate::core::gate::ends::Guess;
+use crate::core::gate::lesson::{Drought, Release};
+use crate::core::gate::patience::Patience;
+use crate::core::gate::supply::Supply;
 pub use crate::core::gate::together::{Need, Slots};
-use crate::core::lesson::{Drought, Release};
+use crate::core::gate::token_slots::TokenSlots;
 use crate::core::merge::{End, Shut, merge};
 use crate::core::moment::Moment;
 use crate::core::pace::{NOBODY_WAITS, Pace};
-use crate::core::patience::Patience;
 use crate::core::signal::{LimitClass, Signal, TokenKind};
-use crate::core::supply::Supply;
-use crate::core::tokens::TokenSlots;
 
 /// A shut longer than this is probed.
 const PROBED_ABOVE: Duration = Duration::from_secs(60);
@@ -34,6 +49,7 @@ pub(crate) const PROBE_EVERY: Duration = Duration::from_secs(300);
 pub(crate) const PROBE_GOOD_AFTER: Duration = Duration::from_millis(1_500);
 /// Strikes are forgotten after this long without a throttle.
 const STRIKES_FADE_AFTER: Duration = Duration::from_secs(120);
+
 /// What the gate does with calls.
 #[derive(Clone, Debug)]
 enum State {

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use crate::core::dice::Dice;
+use crate::core::gate::lesson::{Drought, Release};
+use crate::core::gate::supply::is_request_rate;
 use crate::core::gate::{Gate, Pass, State};
-use crate::core::lesson::{Drought, Release};
 use crate::core::moment::Moment;
 use crate::core::pace::Pace;
 use crate::core::signal::{Dimension, LimitClass, Quotas, Signal};
-use crate::core::supply::is_request_rate;
 
 /// No window that calls are paced by is longer, whatever was told: a day's limit is not paced.
 const LONGEST_WINDOW: Duration = Duration::from_secs(26 * 3_600);

@@ -13,8 +13,8 @@
 
 use std::time::Duration;
 
-use crate::core::admission::{Admission, Ask};
 use crate::core::dice::Dice;
+use crate::core::gate::admission::{Admission, Ask};
 use crate::core::gate::{Gate, State};
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
