@@ -6,10 +6,12 @@
 //! |---|---|
 //! | [`sink`] | takes them: the traits a sink of your own implements |
 //! | [`catalogue`], [`metric`], [`series`] | makes series of them: one table, and one place where an event becomes numbers |
+//! | `slots` | keeps something for each series of a pool |
+//! | `sources`, `gauges` | asks the engines for what no event tells: their state, as samples of gauges |
 //! | [`totals`] | adds them up in memory |
-//! | [`recorder`] | keeps them, for tests |
+//! | [`recorder`], `display` | keeps them, for tests; writes each as a line |
 //! | [`names`], [`words`](mod@words) | bounds the names an application makes up; spells the closed words |
-//! | [`backfill`] | writes what was added up as OpenMetrics with its times |
+//! | [`backfill`], `exposition` | writes what was added up as OpenMetrics with its times; how that is spelt |
 
 pub mod backfill;
 pub mod catalogue;

@@ -31,10 +31,10 @@ use crate::core::observation::{Observation, TransportFailure};
 use crate::error::Error;
 use crate::run::attempt::Attempt;
 use crate::run::call::Call;
-use crate::run::classify::Observe;
 use crate::run::cut::Cut;
 use crate::run::going::Going;
 use crate::run::inside::Inside;
+use crate::run::observe::Observe;
 use crate::run::outcome::Settle;
 
 /// Drives a call to its end that is `set_up` before it arrives. How it is observed is its own, or borrowed.

@@ -1,4 +1,4 @@
-//! The two ways an outcome is observed: by its own type, or by a rule of the call site; and what a call says besides.
+//! How an outcome is observed: by its own type, or by a rule of the call site; and until when, where the call is told.
 
 use std::future::Future;
 
