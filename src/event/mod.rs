@@ -33,6 +33,7 @@ use std::time::Duration;
 
 use crate::core::decide::{AttemptOutcome, CallOutcome, DelaySource};
 use crate::core::estimate::Estimate;
+use crate::core::gate::Look;
 use crate::core::moment::Moment;
 use crate::core::refusal::Refusal;
 use crate::core::signal::{LimitClass, Part, QuotaReading, TokenKind, words};
@@ -91,6 +92,17 @@ words! {
         Paced => "paced",
         /// Calls wait for the reopening.
         Shut => "shut",
+    }
+}
+
+impl GateState {
+    /// What a look at a gate shows.
+    pub(crate) const fn of(look: &Look) -> Self {
+        match look {
+            Look::Flowing => Self::Flowing,
+            Look::Paced(_) => Self::Paced,
+            Look::Shut(_) => Self::Shut,
+        }
     }
 }
 

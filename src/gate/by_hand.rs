@@ -13,8 +13,8 @@ use crate::core::gate::{Hold, Look};
 use crate::core::merge::{End, Shut};
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
+use crate::event::Event;
 use crate::event::words::OperatorAction;
-use crate::event::{Event, GateState};
 use crate::gate::lazy::LazyCore;
 use crate::gate::node::Node;
 
@@ -229,14 +229,5 @@ impl Node {
         let event = Event::GateOperated { action, reason };
         self.tell(now, &event);
         self.trunk().log(self.labels(), &event);
-    }
-}
-
-/// The state of a gate as a word.
-pub(super) const fn state_of(look: &Look) -> GateState {
-    match look {
-        Look::Flowing => GateState::Flowing,
-        Look::Paced(_) => GateState::Paced,
-        Look::Shut(_) => GateState::Shut,
     }
 }

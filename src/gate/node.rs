@@ -16,7 +16,7 @@ use crate::core::moment::Moment;
 use crate::core::signal::{LimitClass, Quotas, Signal, TokenKind};
 use crate::event::sink::Listener;
 use crate::event::{Event, GateState, PoolLabels};
-use crate::gate::by_hand::{ByHand, state_of};
+use crate::gate::by_hand::ByHand;
 #[cfg(feature = "redis")]
 use crate::gate::fleet::FleetLink;
 use crate::gate::lazy::LazyCore;
@@ -216,7 +216,7 @@ impl Node {
     }
 
     pub(super) fn notices_look(&self, core: &mut LazyCore, look: &Look) -> Option<Reopened> {
-        let state = state_of(look);
+        let state = GateState::of(look);
         let told = self.parts.told.swap(state as u8, Ordering::Relaxed);
         let early = core.is_made() && core.take_reopened_early();
         (state != GateState::Shut && told != state as u8).then_some(Reopened { state, early })

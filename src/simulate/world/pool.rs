@@ -295,7 +295,7 @@ impl Pool {
         let shut = self.gate.throttled_among(self.in_flight, pass, signal, now, &mut self.dice);
         if shut.is_none() && self.gate.in_flight_limit().is_some() {
             self.barred = true;
-            self.told = state(self.gate.look(now, &mut self.dice));
+            self.told = GateState::of(&self.gate.look(now, &mut self.dice));
             self.wake_head(calendar);
         }
         let shut = shut?;
@@ -347,7 +347,7 @@ impl Pool {
     /// Notes the gate's state; one that lets calls in and did not before is to be told.
     fn notices(&mut self, now: Moment) -> Look {
         let look = self.gate.look(now, &mut self.dice);
-        let told = std::mem::replace(&mut self.told, state(look));
+        let told = std::mem::replace(&mut self.told, GateState::of(&look));
         if self.told != GateState::Shut && self.told != told {
             self.reopened = Some(self.told);
         }
@@ -383,18 +383,9 @@ impl Pool {
     }
 
     /// Makes those ask again who cannot wait beyond `moment`: they are to be refused.
-    fn wake_who_cannot_wait(&mut self, moment: Moment, calendar: &mut Calendar<Happening>) {
+    fn wake_who_cannot_wait(&self, moment: Moment, calendar: &mut Calendar<Happening>) {
         for (place, slot) in self.queue.due_by(moment) {
             calendar.note_now(Happening::Turn { slot, place });
         }
-    }
-}
-
-/// The state as events name it.
-const fn state(look: Look) -> GateState {
-    match look {
-        Look::Flowing => GateState::Flowing,
-        Look::Paced(_) => GateState::Paced,
-        Look::Shut(_) => GateState::Shut,
     }
 }
