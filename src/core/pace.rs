@@ -179,7 +179,7 @@ impl Pace {
         self.total
     }
 
-    /// How long until the turn of somebody with so many before him, if that can be told.
+    /// How long until the turn of somebody with so many before them, if that can be told.
     pub(super) fn expected_wait(&self, ahead: usize, now: Moment) -> Option<Duration> {
         let ahead = u32::try_from(ahead).unwrap_or(u32::MAX);
         let first = now.until(self.next_slot);

@@ -4,7 +4,7 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `node`, `level`, `lazy` | the tree of pools: one level, what falls from a level on those below, and its state once it has one |
+//! | `trunk`, `node`, `level`, `lazy` | the tree of pools: what all share, one level, what falls from it on those below, and its state once it has one |
 //! | `flow`, `sync` | the way of a call that need not wait, without a lock |
 //! | `ask`, `goes` | asking all levels of a path, and by whose slots a call goes |
 //! | `turn`, `queue`, `line`, `timer` | waiting: one call's turn, who waits, in which order, and what wakes them |
@@ -32,14 +32,16 @@ mod queue;
 mod slots;
 mod sync;
 mod timer;
+mod trunk;
 mod turn;
 
 pub use drain::StillInFlight;
 pub(crate) use lazy::LazyCore;
 pub(crate) use level::DEEPEST;
 pub(crate) use nap::Nap;
-pub(crate) use node::{Node, Trunk};
+pub(crate) use node::Node;
 pub(crate) use permit::{OwnedPermit, Permit};
+pub(crate) use trunk::Trunk;
 pub(crate) use turn::{Refused, Turn};
 
 #[cfg(feature = "redis")]

@@ -150,7 +150,7 @@ impl Entry {
         Some(Self { strikes: 0, ..entry.on_its_way_back(now) })
     }
 
-    /// The entry after somebody asked for slots or a probe, and what he is granted.
+    /// The entry after somebody asked for slots or a probe, and what they are granted.
     pub(crate) fn after_permit(before: Option<Self>, want: Want, horizon: Duration, now: Moment) -> (Self, Grant) {
         let mut entry = before.unwrap_or_else(|| Self::new(now));
         if let Want::Slots { every, known: true, .. } = want {

@@ -2,7 +2,7 @@
 //!
 //! The state machines are the engine's own. What stands here is the part of `gate::{node, turn, queue}` that has wakers and
 //! timers there: a woken waiter is a [`Happening::Turn`] that happens now, a timer is a [`Happening::Timer`] that happens
-//! then. All who wait share one timer, which wakes the head when it may ask and everybody at his deadline.
+//! then. All who wait share one timer, which wakes the head when it may ask and everybody at their deadline.
 
 use std::time::Duration;
 
