@@ -10,12 +10,12 @@
 //! | [`verdict`] | rules: conditions on an answer, and the opinion they lead to |
 //! | `answer` | what the emulator sends in the provider's place |
 //! | `reading` | the way from an observation to what it means |
-//! | `seen`, `axis`, [`fact`], [`claim`] | what headers, bodies and texts were found to say |
+//! | `seen`, `axis_seen`, [`fact`], [`claim`] | what headers, bodies and texts were found to say |
 //! | `judge`, `wait` | which limit was hit, and the wait that was stated |
 //! | `index`, `keys` | names looked up |
 
 mod answer;
-mod axis;
+mod axis_seen;
 pub mod claim;
 pub mod fact;
 pub mod field;
