@@ -42,12 +42,29 @@ use crate::core::moment::Moment;
 use crate::core::pace::{NOBODY_WAITS, Pace};
 use crate::core::signal::{LimitClass, TokenKind};
 
+/// Nothing but a daily limit shuts a pool for longer, whoever says so: a hostile or mistaken "one year" must not outlive an
+/// hour unprobed.
+pub(crate) const LONGEST_SHUT: Duration = Duration::from_secs(3_600);
+/// Daily limits may reach over a day and a time zone's change.
+pub(crate) const LONGEST_DAILY: Duration = Duration::from_secs(26 * 3_600);
+/// Strikes are forgotten after this long without a throttle.
+pub(crate) const STRIKES_FADE_AFTER: Duration = Duration::from_secs(120);
+/// No more processes draw on one limit, whoever counted them.
+pub(crate) const MOST_REPLICAS: u32 = 100_000;
 /// A shut longer than this is probed.
 const PROBED_ABOVE: Duration = Duration::from_secs(60);
 /// One probe each.
 pub(crate) const PROBE_EVERY: Duration = Duration::from_secs(300);
 /// Throttles answer fast, answers take up to minutes: a probe that was not throttled for this long is good.
 pub(crate) const PROBE_GOOD_AFTER: Duration = Duration::from_millis(1_500);
+
+/// The longest a limit of this class shuts a pool from now, whatever was stated.
+pub(crate) const fn longest_shut(class: LimitClass) -> Duration {
+    match class {
+        LimitClass::Daily => LONGEST_DAILY,
+        _ => LONGEST_SHUT,
+    }
+}
 
 /// What the gate does with calls.
 #[derive(Clone, Debug)]

@@ -9,6 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::core::dice::Dice;
+#[cfg(feature = "redis")]
+use crate::core::gate::LONGEST_SHUT;
 use crate::core::gate::{Hold, Look};
 use crate::core::merge::{End, Shut};
 use crate::core::moment::Moment;
@@ -209,7 +211,7 @@ impl Node {
         if was_shut || was_held {
             self.parts.by_hand.set(None);
             #[cfg(feature = "redis")]
-            self.goes_alone(now.after(crate::store::news::LONGEST_SHUT));
+            self.goes_alone(now.after(LONGEST_SHUT));
             core.reopen(now, &mut &self.trunk().dice);
             let reopened = self.notices(&mut core, now);
             drop(core);

@@ -22,11 +22,12 @@
 
 use std::time::Duration;
 
+use crate::core::gate::STRIKES_FADE_AFTER;
 use crate::core::gate::{PROBE_EVERY, PROBE_GOOD_AFTER};
 use crate::core::merge::{End, Shut, merge};
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
-use crate::store::news::{OLDEST_REPORT, Phase, STRIKES_FADE_AFTER, Stamp, clamp};
+use crate::store::news::{OLDEST_REPORT, Phase, Stamp, clamp};
 use crate::store::{Grant, Want};
 
 /// One pool's entry. Times are the server's, as time since its epoch.

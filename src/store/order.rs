@@ -18,7 +18,8 @@
 
 use std::time::Duration;
 
-use crate::store::news::{LONGEST_DAILY, LONGEST_LINE_BYTES, LONGEST_SHUT, is_tag, number};
+use crate::core::gate::{LONGEST_DAILY, LONGEST_SHUT};
+use crate::store::news::{LONGEST_LINE_BYTES, is_tag, number};
 
 /// Nothing holds for longer, whoever says so: an order that should is given again.
 pub(crate) const LONGEST_HELD: Duration = LONGEST_DAILY;

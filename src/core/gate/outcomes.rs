@@ -1,17 +1,12 @@
 //! What a gate makes of what became of its requests: throttles, successes, and what says nothing.
 
-use std::time::Duration;
-
 use crate::core::dice::Dice;
 use crate::core::gate::ceiling::Ceiling;
 use crate::core::gate::ends::Guess;
-use crate::core::gate::{Gate, PROBE_EVERY, PROBED_ABOVE, Pass, Probe, State};
+use crate::core::gate::{Gate, PROBE_EVERY, PROBED_ABOVE, Pass, Probe, STRIKES_FADE_AFTER, State};
 use crate::core::merge::{End, Shut, merge};
 use crate::core::moment::Moment;
 use crate::core::signal::{LimitClass, Signal};
-
-/// Strikes are forgotten after this long without a throttle.
-const STRIKES_FADE_AFTER: Duration = Duration::from_secs(120);
 
 impl Gate {
     /// [`Gate::throttled_among`], with nothing else under way.

@@ -15,12 +15,10 @@ use crate::store::redis::hub::Scripts;
 use crate::store::redis::keys::Keys;
 use crate::store::redis::operator_pool::{FleetPool, PoolName, SHOWN};
 use crate::store::redis::options::{NAMES, is_name};
-use crate::store::redis::stored::{FIELDS, Stored};
+use crate::store::redis::stored::{FIELDS, READ_AT_ONCE, Stored};
 
 /// A person waits longer than a courier.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
-/// How many pools are looked at in one trip.
-const READ_AT_ONCE: usize = 500;
 
 /// An operator's lever on all replicas of a fleet: sees the pools they share, and shuts, paces or reopens one everywhere.
 ///
