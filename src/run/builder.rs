@@ -59,7 +59,7 @@ pub struct ForbearBuilder {
 }
 
 /// How many calls may wait for one pool, unless set.
-pub(super) const QUEUE_LIMIT: usize = 100_000;
+const QUEUE_LIMIT: usize = 100_000;
 
 /// Refuses a queue that could not be kept in memory.
 pub(super) fn check_queue_limit(field: &'static str, most: usize) -> Result<(), InvalidSetting> {

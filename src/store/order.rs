@@ -26,7 +26,7 @@ pub(crate) const LONGEST_HELD: Duration = LONGEST_DAILY;
 /// The slowest pace that can be ordered.
 pub(crate) const SLOWEST: Duration = LONGEST_SHUT;
 /// What travels of a reason, in bytes.
-pub(crate) const LONGEST_REASON_BYTES: usize = 120;
+const LONGEST_REASON_BYTES: usize = 120;
 
 /// An order as it reached this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
