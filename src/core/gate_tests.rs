@@ -1,3 +1,5 @@
+//! A gate by hand: shuts, strikes, probes, and the way back.
+
 use super::*;
 use crate::core::dice::SeededDice;
 use crate::core::signal::{Dimension, Part, QuotaWindow, Quotas, Signal, StatedDelay, TokenKind};

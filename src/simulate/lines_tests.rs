@@ -1,3 +1,5 @@
+//! Lines in and results out: their order, what is refused, and whoever waits for each.
+
 use std::collections::VecDeque;
 use std::io::Cursor;
 use std::sync::mpsc::channel;
