@@ -41,7 +41,7 @@
 //! | file | job |
 //! |---|---|
 //! | `scenario`, `plan` | what is simulated, as a user writes it; the same with its defaults, checked |
-//! | `arrivals`, `calendar`, `chance` | when calls come, what happens next, dice for each purpose |
+//! | `arrivals`, `sizes`, `calendar`, `chance` | when calls come, how large they are, what happens next, dice for each purpose |
 //! | `provider`, `world`, `pacer` | who judges requests; the engine among its callers; the ideal engine |
 //! | `run`, `lines`, `what_if` | one run, watched; many, a line each; the same traffic with one thing changed |
 //! | `tally`, `waits`, `timeline`, `plot` | what became of the calls: sums, percentiles, a course of time, a picture |
@@ -59,6 +59,7 @@ mod provider;
 mod run;
 mod scenario;
 mod scrape;
+mod sizes;
 mod tally;
 mod timeline;
 mod waits;
