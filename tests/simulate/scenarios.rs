@@ -170,7 +170,7 @@ fn what_cannot_be_is_refused_by_name() {
         (r#"{"callers": {"arrivals": {"uniform": {}}}}"#, "callers.arrivals: unknown variant `uniform`"),
         (r#"{"measured_s": "1h"}"#, "measured_s is \"1h\"; allowed: a number"),
         (r#"{"policy": [6, 2]}"#, "policy is [6,2]; allowed: an object"),
-        (r#"{"measured_s": 0}"#, "measured_s is 0.0; allowed: 0.001 to 31 days"),
+        (r#"{"measured_s": 0}"#, "measured_s is 0.0; allowed: 0.001 to 2678400 (31 days)"),
         (r#"{"warmup_s": -1}"#, "warmup_s is -1.0"),
         (r#"{"provider": {"requests_per_minute": 0}}"#, "provider.requests_per_minute is 0.0"),
         (r#"{"provider": {"requests_per_minute": 1.5}}"#, "provider.requests_per_minute is 1.5"),

@@ -15,7 +15,7 @@ use crate::layer::retry::replay::Kept;
 use crate::run::{Failure, InFlight, Observe, Pool, Settle};
 
 /// Bytes of a request's body that are kept for another attempt, unless said otherwise.
-pub(super) const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
+const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 
 /// What a layer was made with; each of its calls may choose otherwise.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ impl Settings {
 }
 
 /// An answer, with what it takes along.
-pub(super) struct Arrived<G> {
+struct Arrived<G> {
     answer: Result<G, Failed>,
     in_flight: Option<InFlight>,
 }
