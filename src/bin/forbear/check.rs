@@ -108,6 +108,10 @@ struct Numbers {
     #[arg(long, value_name = "TIME", value_parser = stated_waits)]
     header_cap: Option<StatedWaits>,
 
+    /// A person waits for the answer: retries that could save one throttled call in four at most are a finding.
+    #[arg(long)]
+    interactive: bool,
+
     /// How often the client below repeats each request by itself, 0 to 100.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = value_parser!(u32).range(0..=100))]
     sdk_retries: u32,
@@ -217,6 +221,7 @@ impl Numbers {
         layer.jitter = self.jitter.map_or(layer.jitter, Jitter::from);
         layer.timeout = self.timeout.or(layer.timeout);
         layer.stated_waits = self.header_cap.unwrap_or(layer.stated_waits);
+        layer.interactive = self.interactive;
         let below = (self.sdk_retries > 0).then(|| RetryLayer::sdk(self.sdk_retries));
         Ok(Some(below.map_or(layer.clone(), |below| layer.over(below))))
     }

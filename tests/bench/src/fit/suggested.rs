@@ -23,8 +23,8 @@ pub struct Compared {
     pub suggestion: Suggestion,
     /// What came of it.
     pub ours: Sum,
-    /// The same if retries are made all the same, where they were not suggested.
-    pub all_the_same: Sum,
+    /// What comes of what is suggested where a person waits.
+    pub of_person: Sum,
     /// The best policy of the sweep.
     pub best: Numbers,
     /// What came of that.
@@ -38,10 +38,10 @@ impl Compared {
         self.ours.successes_beside(&self.of_best)
     }
 
-    /// The same with retries where they were not suggested.
+    /// The same where a person waits, who is not made to wait for what is unlikely to come.
     #[must_use]
-    pub fn best_effort(&self) -> f64 {
-        self.all_the_same.successes_beside(&self.of_best)
+    pub fn ratio_of_person(&self) -> f64 {
+        self.of_person.successes_beside(&self.of_best)
     }
 }
 
@@ -184,14 +184,14 @@ pub fn compare(shape: Shape, calls: f64, dice: &mut SeededDice) -> Result<Compar
     let best = trial.sweep()?.into_iter().rev().max_by_key(|(_, sum)| (sum.succeeded, Reverse(sum.requests)));
     let best = best.map_or(Numbers { base: window, cap: window, attempts: 1 }, |(numbers, _)| numbers);
     let of_best = trial.over(best)?;
-    let suggestion = Policy::for_window(window).states_delay(states_delay).suggest(deadline)?;
+    let suggest =
+        |interactive| Policy::for_window(window).states_delay(states_delay).interactive(interactive).suggest(deadline);
+    let suggestion = suggest(false)?;
     let ours = trial.over(Numbers::from(&suggestion))?;
-    let all_the_same = if suggestion.retries() {
-        ours
-    } else {
-        trial.over(Numbers::from(&Policy::for_window(window).best_effort(true).suggest(deadline)?))?
-    };
-    Ok(Compared { case: trial.case, suggestion, ours, all_the_same, best, of_best })
+    let to_person = suggest(true)?;
+    let of_person =
+        if to_person.attempts == suggestion.attempts { ours } else { trial.over(Numbers::from(&to_person))? };
+    Ok(Compared { case: trial.case, suggestion, ours, of_person, best, of_best })
 }
 
 /// The attempts of the sweep.
