@@ -93,7 +93,8 @@ fn report(suggestion: &Suggestion, options: &Suggest) -> String {
         text += &hanging(&format!("  {name:<11} {value:<width$} "), &why);
     }
     if let Some(caution) = suggestion.caution() {
-        text += &hanging(&format!("\n  {:<11} ", "caution"), &caution);
+        text.push('\n');
+        text += &hanging(&format!("  {:<11} ", "caution"), &caution);
     }
     text += "\n  ";
     text + &rust(suggestion) + "\n"

@@ -58,7 +58,7 @@ impl Suggestion {
     /// Why the base is what it is: a tenth of the window, or bounded by the deadline.
     fn why_base(&self) -> &'static str {
         match (self.states_delay, self.window <= self.deadline / 8) {
-            (false, _) if self.base == self.cap => "the cap: a tenth of the window would be no shorter",
+            (false, _) if self.window / 10 > self.cap => "the cap: a tenth of the window is longer than that",
             (false, _) => "a tenth of the window",
             (true, true) => "the window: the jitter on top of a stated wait",
             (true, false) => "an eighth of the deadline: the jitter on top of a stated wait",

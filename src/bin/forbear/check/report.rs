@@ -1,6 +1,6 @@
 //! A check for a person.
 
-use forbear::core::tune::{Finding, HumanDuration, HumanPercent, Jitter, RetryLayer, StatedWaits};
+use forbear::core::tune::{Finding, HumanDuration, HumanPercent, Jitter, RetryLayer, StatedWaits, Suggestion};
 
 use super::Layer;
 use crate::text::hanging;
@@ -23,9 +23,22 @@ pub(super) fn of(layer: &Layer) -> String {
     }
     text.push('\n');
     if checked.findings.is_empty() {
-        return text + "nothing is wrong with these numbers\n";
+        return text + &hanging("", &nothing_wrong(&checked.suggestion));
     }
     text + &checked.findings.iter().map(finding).collect::<Vec<_>>().join("\n")
+}
+
+/// That nothing is wrong, and what that does not mean.
+fn nothing_wrong(suggestion: &Suggestion) -> String {
+    let nothing = "nothing is wrong with these numbers";
+    if suggestion.saves_few() && suggestion.retries() {
+        let most = HumanPercent(suggestion.best_coverage());
+        return format!(
+            "{nothing}, but no numbers save more than {most} of the throttled calls: where a person waits (--interactive), not \
+             to retry is better"
+        );
+    }
+    nothing.to_owned()
 }
 
 /// The layer's numbers on one line.
