@@ -120,5 +120,9 @@ fn what_is_refused_is_named_with_its_range() {
     assert!(refusal(&format!("check --base 1s {window}")).contains("give --retries or --attempts"));
     assert!(refusal("check").contains("give --base and --retries (or --attempts), or --like, or --from and --to"));
     assert!(refusal(&format!("check --like tower {window}")).contains("one of openai-python, openai-node,"));
+    let numbers = "give --base and --retries (or --attempts), or --like";
+    assert_eq!(refusal("check --from openai --to groq --factor 3"), format!("forbear check: {numbers}\n"));
+    let refused = refusal("check --from openai --to groq --plot no.svg");
+    assert_eq!(refused, format!("forbear check: --plot draws what numbers do: {numbers}\n"));
     assert!(refusal("check --from openai --to nobody").contains("no provider is called \"nobody\""));
 }

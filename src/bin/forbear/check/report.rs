@@ -1,6 +1,6 @@
 //! A check for a person.
 
-use forbear::core::tune::{Finding, HumanDuration, HumanPercent, Jitter, RetryLayer, StatedWaits, Suggestion};
+use forbear::core::tune::{Finding, HumanDuration, HumanPercent, Jitter, RetryLayer, StatedWaits};
 
 use super::Layer;
 use crate::text::hanging;
@@ -23,15 +23,15 @@ pub(super) fn of(layer: &Layer) -> String {
     }
     text.push('\n');
     if checked.findings.is_empty() {
-        return text + &hanging("", &nothing_wrong(&checked.suggestion));
+        return text + &hanging("", &nothing_wrong(layer));
     }
     text + &checked.findings.iter().map(finding).collect::<Vec<_>>().join("\n")
 }
 
 /// That nothing is wrong, and what that does not mean.
-fn nothing_wrong(suggestion: &Suggestion) -> String {
-    let nothing = "nothing is wrong with these numbers";
-    if suggestion.saves_few() && suggestion.retries() {
+fn nothing_wrong(layer: &Layer) -> String {
+    let (nothing, suggestion) = ("nothing is wrong with these numbers", &layer.checked.suggestion);
+    if suggestion.saves_few() && layer.checked.most_requests > 1 {
         let most = HumanPercent(suggestion.best_coverage());
         return format!(
             "{nothing}, but no numbers save more than {most} of the throttled calls: where a person waits (--interactive), not \
