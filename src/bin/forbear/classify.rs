@@ -102,7 +102,7 @@ fn one(options: &Classify, provider: &str) -> Result<ExitCode, Failure> {
     if bytes.len() as u64 > LONGEST_ANSWER {
         return Err(Failure(
             1,
-            "the input is longer than 16 MiB: cut the body, its first 64 KiB are looked at".to_owned(),
+            "the input is longer than 16 MiB, as no answer is that tells of a limit: give one response".to_owned(),
         ));
     }
     let (answer, doubts) = raw::parse(&bytes).map_err(|why| Failure(1, why))?;
