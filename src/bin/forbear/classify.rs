@@ -25,8 +25,7 @@ use crate::known::table;
 #[command(after_help = "\
 Examples:
   curl -si https://api.openai.com/v1/models | forbear classify --provider openai
-  forbear classify --provider anthropic --json answer.txt
-  forbear classify --jsonl answers.jsonl
+  echo '{\"id\":1,\"provider\":\"groq\",\"status\":429}' | forbear classify --jsonl
   forbear classify --provider list
 
 A line of --jsonl that cannot be read is answered by {\"id\",\"line\",\"error\"}, and the others go on.

@@ -60,8 +60,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// What was typed, without the `--` of `cargo demo -- --serve`: the alias `demo` of cargo ends in one already, and the verb takes
-/// nothing but options.
+/// What was typed, without dashes of its own before the options of the demo: the alias `demo` of cargo ends in `--` already, who
+/// knows cargo types another, and the verb takes nothing but options.
 fn without_second_dashes(mut arguments: Vec<OsString>) -> Vec<OsString> {
     if arguments.get(1).is_some_and(|verb| verb == "demo") && arguments.get(2).is_some_and(|next| next == "--") {
         arguments.remove(2);
