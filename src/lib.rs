@@ -61,6 +61,8 @@
 //!
 //! Features only add API.
 
+#![warn(missing_debug_implementations)]
+
 // The command line is a crate of its own and waits by the same clock.
 #[doc(hidden)]
 pub mod clock;

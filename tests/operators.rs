@@ -69,6 +69,8 @@ async fn a_snapshot_tells_state_end_class_who_waits_what_is_under_way_and_what_i
         .build()
         .expect("a valid pool");
     assert_eq!(pool.snapshot().to_string(), "openai prod/chat/gpt 4\u{e9}: flowing, 0 waiting, 0 in flight");
+    let odd = scene.forbear.pool(provider::openai(), ["a\nb", "\u{1b}[31m"]).build().expect("any name is one");
+    assert_eq!(odd.snapshot().to_string(), "openai a\u{fffd}b/\u{fffd}[31m: flowing, 0 waiting, 0 in flight");
 
     let under_way = {
         let pool = pool.clone();

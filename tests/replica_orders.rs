@@ -170,6 +170,11 @@ fn what_cannot_be_ordered_is_refused_by_exit_code_and_no_password_is_shown() {
         "{}",
         text(&listed.stderr)
     );
+    let at = url(&server);
     drop(server);
-    assert_eq!(command.output().expect("the command runs").status.code(), Some(1));
+    let away = command.output().expect("the command runs");
+    assert_eq!(away.status.code(), Some(1));
+    let told = text(&away.stderr);
+    let expected = format!("forbear gate: the store at {} could not be reached: ", at.trim_start_matches("redis://"));
+    assert!(told.starts_with(&expected) && told.contains("; no replica was told, and each goes on"), "{told}");
 }

@@ -29,9 +29,14 @@ impl InvalidSetting {
         Self { field, value, allowed, of: None }
     }
 
-    /// The same, with whose setting it is: a kind of thing, and the name the application gave it.
+    /// The same, with whose setting it is: a kind of thing, and the name the application gave it, as far as a line of a log
+    /// has room for it.
     pub(crate) fn of(mut self, kind: &str, name: &str) -> Self {
-        self.of = Some(format!("{kind} {name:?}"));
+        let (shown, more) = match name.char_indices().nth(LONGEST_NAME) {
+            Some((end, _)) => (&name[..end], "…"),
+            None => (name, ""),
+        };
+        self.of = Some(format!("{kind} {shown:?}{more}"));
         self
     }
 }
@@ -44,6 +49,9 @@ impl fmt::Display for InvalidSetting {
 }
 
 impl std::error::Error for InvalidSetting {}
+
+/// How much of a name is shown: as much as a policy's may have.
+const LONGEST_NAME: usize = 64;
 
 /// Refuses `value` unless `allowed_range` holds it.
 pub(crate) fn within<T: PartialOrd + fmt::Debug>(

@@ -43,6 +43,10 @@
 //! - **What can be sent again.** A body in memory is shared, not copied. One that arrives in pieces is kept as it passes; nobody
 //!   waits for it, so a sender that waits for the answer is safe. At most 4 MiB are kept
 //!   (`RetryLayer::max_body_bytes`); a longer body is sent once, and the outcome says so.
+//! - **What the service below gets** of an `http::Request<B>` is an `http::Request<`[`KeptBody<B>`](crate::layer::KeptBody)`>`, whose
+//!   body is an `http_body::Body` as any other: hyper's client, reqwest's and tonic's channel take it; a `service_fn` of your own
+//!   names that type, or leaves it to be inferred: `|request: http::Request<_>|`. As more than one kind of request can be
+//!   sent again, `ready()` has to be told of which: `ServiceExt::<http::Request<String>>::ready(&mut client)`; `oneshot` knows.
 //! - **What comes out.** The last answer, body included, also where it is an error: whoever stands above reads the provider's
 //!   own words. Its extensions then hold a `GaveUp`, which can be asked what an [`Error`](crate::Error) can
 //!   (`is_daily_limit`, `retry_after`, …). Where no answer came, the `GaveUp` is the error.
@@ -148,7 +152,7 @@
 //!   [`Attempt::permit`](crate::Attempt::permit) into whoever reads.
 //! - **An error event in mid-stream** is not retried: half of the answer has been read by somebody. Its news belongs to the
 //!   pool all the same. The layers tell it; in a closure, feed chunks to a [`StreamReader`](crate::provider::StreamReader) and hand
-//!   what it finds to [`InFlight::saw`](crate::InFlight::saw).
+//!   the `signal` of what it finds to [`InFlight::saw`](crate::InFlight::saw); [`InFlight`](crate::InFlight) shows both.
 //!
 //! The deadline holds for the stream's beginning. An attempt's timeout given to the client (`.timeout(attempt.time_left())` of
 //! reqwest) would cut the stream as well: leave it out there.

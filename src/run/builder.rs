@@ -58,6 +58,16 @@ pub struct ForbearBuilder {
     seed: Option<u64>,
 }
 
+impl std::fmt::Debug for ForbearBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut told = f.debug_struct("ForbearBuilder");
+        told.field("gate", &self.gate)
+            .field("has_sink", &self.sink.is_some())
+            .field("observe_only", &self.observe_only);
+        told.field("replicas", &self.replicas).field("queue_limit", &self.queue_limit).finish_non_exhaustive()
+    }
+}
+
 /// How many calls may wait for one pool, unless set.
 const QUEUE_LIMIT: usize = 100_000;
 

@@ -11,6 +11,10 @@ use crate::core::observation::{Observation, TransportFailure};
 ///
 /// A [`Result`] gives its value away; an `http::Response` is its own value, whatever its status: which statuses are errors is
 /// for the table to say. What holds no value after a success was observed comes back in [`Error::last`](crate::Error::last).
+#[diagnostic::on_unimplemented(
+    message = "an operation cannot return `{Self}` by itself",
+    note = "let it return a `Result`, as by `Ok(…)`, or an `http::Response`; a type of your own may implement `forbear::Settle`"
+)]
 pub trait Settle: Sized {
     /// What a success is unwrapped to.
     type Value;
@@ -65,7 +69,9 @@ impl<B> Settle for http::Response<B> {
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    note = "`reqwest::Response` is one with forbear's feature `reqwest`; for other types use `.classify(…)`"
+    message = "`{Self}` is no outcome that can be read without being told how",
+    note = "`http::Response` is one, and with forbear's feature `reqwest` so is `reqwest::Response`",
+    note = "for any other say how to look at it: `.call(…).classify(|outcome| …).run(…)`"
 )]
 pub trait Outcome: Settle {
     /// Whether [`Outcome::peek`] must run before the outcome is classified.
@@ -139,7 +145,10 @@ impl<B: PeekBody> Outcome for http::Response<B> {
 /// assert_eq!(Error::from(ErrorKind::UnexpectedEof).failure(), TransportFailure::Broken);
 /// ```
 #[diagnostic::on_unimplemented(
-    note = "`reqwest::Error` is one with forbear's feature `reqwest`; for other types use `.classify(…)`"
+    message = "`{Self}` is no error that can be read without being told how",
+    note = "`std::io::Error` is one, and with forbear's feature `reqwest` so is `reqwest::Error`",
+    note = "so is `Box<dyn std::error::Error + Send + Sync>`, which any error becomes by `.into()`, anyhow's too",
+    note = "for any other say how to look at it: `.call(…).classify(|outcome| …).run(…)`, or implement `forbear::Failure`"
 )]
 pub trait Failure {
     /// How the attempt failed.
@@ -163,11 +172,27 @@ impl Failure for std::io::Error {
     }
 }
 
-/// An error nobody can look into: the request may have been sent.
+/// Read by the first error in its chain that tells how the transport failed; where none does, the request may have been sent.
 impl Failure for Box<dyn std::error::Error + Send + Sync> {
     fn failure(&self) -> TransportFailure {
-        self.downcast_ref::<std::io::Error>().map_or(TransportFailure::Broken, Failure::failure)
+        read_chain(&**self).unwrap_or(TransportFailure::Broken)
     }
+}
+
+/// How a request failed, if one of the errors in the chain tells: a client of HTTP speaks for all below it, of several of the
+/// system's the innermost counts.
+pub(crate) fn read_chain(error: &(dyn std::error::Error + 'static)) -> Option<TransportFailure> {
+    let mut told = None;
+    let mut next = Some(error);
+    while let Some(error) = next {
+        #[cfg(feature = "reqwest")]
+        if let Some(error) = error.downcast_ref::<reqwest::Error>() {
+            return Some(error.failure());
+        }
+        told = error.downcast_ref::<std::io::Error>().map(Failure::failure).or(told);
+        next = error.source();
+    }
+    told
 }
 
 impl<T: Outcome, E: Failure> Outcome for Result<T, E> {
@@ -190,5 +215,38 @@ impl<T: Outcome, E: Failure> Outcome for Result<T, E> {
             Ok(outcome) => outcome.observation(body),
             Err(error) => Observation::failure(error.failure()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::*;
+
+    /// An error of an application around one of its client.
+    #[derive(Debug)]
+    struct Around(Error);
+
+    impl std::fmt::Display for Around {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("the answer could not be had")
+        }
+    }
+
+    impl std::error::Error for Around {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    #[test]
+    fn an_error_in_a_box_is_read_by_what_it_came_from() {
+        let of = |error: Box<dyn std::error::Error + Send + Sync>| error.failure();
+        let refused = || Error::from(ErrorKind::ConnectionRefused);
+        assert_eq!(of(Box::new(refused())), TransportFailure::Connect);
+        assert_eq!(of(Box::new(Around(refused()))), TransportFailure::Connect);
+        assert_eq!(of(Box::new(Around(ErrorKind::TimedOut.into()))), TransportFailure::Timeout);
+        assert_eq!(of("something".into()), TransportFailure::Broken);
     }
 }

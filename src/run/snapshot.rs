@@ -101,16 +101,21 @@ impl ShutSnapshot {
     }
 }
 
+/// Names as one line shows them: they may be a customer's, and a line of a log has to stay one.
+fn in_line(names: &[String]) -> String {
+    names.join("/").replace(char::is_control, "\u{fffd}")
+}
+
 impl fmt::Display for PoolSnapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}: {}", self.provider, self.path.join("/"), self.state)?;
+        write!(f, "{} {}: {}", self.provider, in_line(&self.path), self.state)?;
         if let Some(shut) = &self.shut {
             match &shut.by_hand {
                 Some(reason) => write!(f, " by hand ({reason})")?,
                 None => write!(f, " for {}", shut.class)?,
             }
             if shut.level.len() < self.path.len() {
-                write!(f, " at {}", shut.level.join("/"))?;
+                write!(f, " at {}", in_line(&shut.level))?;
             }
             write!(f, ", reopens in {:.1?} ({})", shut.reopens_in, if shut.told { "told" } else { "guessed" })?;
         }

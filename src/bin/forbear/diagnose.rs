@@ -17,6 +17,7 @@ use crate::duration;
 use crate::progress::Progress;
 use crate::simulate::start;
 use crate::slo;
+use crate::text::printable;
 use ask::Source;
 
 pub(crate) type Failure = Box<dyn std::error::Error>;
@@ -82,11 +83,11 @@ pub(crate) fn run(options: &Diagnose) -> ExitCode {
         Ok(found) => {
             let text = if options.json { lines(&found) } else { report::report(&found, options.window) };
             // Whoever reads our output may stop reading it.
-            let _ = io::stdout().lock().write_all(text.as_bytes());
+            let _ = io::stdout().lock().write_all(printable(&text).as_bytes());
             ExitCode::SUCCESS
         }
         Err(failure) => {
-            eprintln!("forbear diagnose: {failure}");
+            eprintln!("forbear diagnose: {}", printable(&failure.to_string()));
             ExitCode::from(2)
         }
     }

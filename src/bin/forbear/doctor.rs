@@ -22,6 +22,7 @@ use crate::diagnose::access::Access;
 use crate::diagnose::ask::Source;
 use crate::progress::Progress;
 use crate::simulate::start;
+use crate::text::printable;
 use finding::{Finding, Severity};
 use visit::Visit;
 
@@ -61,11 +62,11 @@ pub(crate) fn run(options: &Doctor) -> ExitCode {
         Ok(findings) => {
             let text = if options.json { finding::object(&findings) } else { finding::report(&findings) };
             // Whoever reads our output may stop reading it.
-            let _ = io::stdout().lock().write_all(text.as_bytes());
+            let _ = io::stdout().lock().write_all(printable(&text).as_bytes());
             ExitCode::from(u8::from(findings.iter().any(|finding| finding.severity != Severity::Note)))
         }
         Err(failure) => {
-            eprintln!("forbear doctor: {failure}");
+            eprintln!("forbear doctor: {}", printable(&failure.to_string()));
             ExitCode::from(2)
         }
     }

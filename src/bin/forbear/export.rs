@@ -11,7 +11,7 @@ mod variant;
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -119,32 +119,35 @@ pub(crate) fn run(options: &Export) -> ExitCode {
 /// Writes each, and says so.
 fn write(options: &Export, files: &[File]) -> Result<(), String> {
     let mut told = String::new();
-    for File { path, text } in files {
+    for (written, File { path, text }) in files.iter().enumerate() {
         let path = options.out.join(path);
-        let failed = |error: io::Error| format!("{} cannot be written: {error}", path.display());
-        fs::create_dir_all(path.parent().unwrap_or(&options.out)).map_err(failed)?;
-        fs::write(&path, text).map_err(failed)?;
+        let failed = |path: &Path, error: io::Error| {
+            format!("{} cannot be written: {error}; {written} of {} files were", path.display(), files.len())
+        };
+        let folder = path.parent().unwrap_or(&options.out);
+        fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+        fs::write(&path, text).map_err(|error| failed(&path, error))?;
         told += &format!("{}\n", path.display());
     }
-    told += &format!("\n{}\n", options.format.next_step());
+    told += &format!("\nNext: {}\n", options.format.next_step().replace("DIR", &options.out.display().to_string()));
     // Whoever reads our output may stop reading it.
     let _ = io::stdout().lock().write_all(told.as_bytes());
     Ok(())
 }
 
 impl Format {
-    /// How the files are taken in.
+    /// How the files are taken in; `DIR` is where they are.
     const fn next_step(self) -> &'static str {
         match self {
             Self::Prometheus => {
-                "Next: name rules/*.yml under rule_files, reload, and let Grafana's provisioning read the boards."
+                "name DIR/rules/*.yml under rule_files, reload, and let Grafana's provisioning read the boards."
             }
             Self::Prometheusrule => {
-                "Next: kubectl apply -n NAMESPACE -f DIR/rules -f DIR/boards; labels the operator selects by: --metadata-labels."
+                "kubectl apply -n NAMESPACE -f DIR/rules -f DIR/boards; labels the operator selects by: --metadata-labels."
             }
-            Self::Mimir => "Next: mimirtool rules load --address URL --id TENANT DIR/rules/*.yml",
+            Self::Mimir => "mimirtool rules load --address URL --id TENANT DIR/rules/*.yml",
             Self::Configmap => {
-                "Next: kubectl apply -n NAMESPACE -f DIR/rules -f DIR/boards, and mount forbear-rules where rule_files looks."
+                "kubectl apply -n NAMESPACE -f DIR/rules -f DIR/boards, and mount forbear-rules where rule_files looks."
             }
         }
     }

@@ -12,6 +12,7 @@ use forbear::{FleetPool, Operator, PoolName};
 use serde_json::Value;
 
 use crate::duration;
+use crate::text::printable;
 use access::Store;
 
 /// See the pools that replicas share, and shut, pace or reopen one in all of them.
@@ -30,6 +31,8 @@ Examples:
   forbear gate shut openai/prod --for 30m --reason 'the export needs the quota'
   forbear gate pace openai/prod/gpt-4o --every 500ms --for 2h --reason 'half for the export'
   forbear gate reopen openai/prod --reason 'the quota was raised'
+
+Without --by the name is that of the user of this machine.
 
 Exit status: 0 when it is done; 1 when the store is away, refused, or knows no such pool; 2 when the arguments are refused.")]
 pub(crate) struct Gate {
@@ -106,11 +109,11 @@ pub(crate) fn run(gate: &Gate) -> ExitCode {
     match done {
         Ok(text) => {
             // Whoever reads our output may stop reading it.
-            let _ = io::stdout().lock().write_all(text.as_bytes());
+            let _ = io::stdout().lock().write_all(printable(&text).as_bytes());
             ExitCode::SUCCESS
         }
         Err(Failure(code, why)) => {
-            eprintln!("forbear gate: {why}");
+            eprintln!("forbear gate: {}", printable(&why));
             ExitCode::from(code)
         }
     }

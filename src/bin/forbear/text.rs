@@ -24,6 +24,11 @@ pub(crate) fn hanging(head: &str, text: &str) -> String {
     lines + line.trim_end() + "\n"
 }
 
+/// `text` from elsewhere, without what would move the cursor or colour the terminal: lines and letters are kept.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars().map(|char| if char.is_control() && char != '\n' { '\u{fffd}' } else { char }).collect()
+}
+
 /// The words of `text`, a number and its unit being one.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
@@ -54,6 +59,11 @@ mod tests {
                     || line.starts_with("         l"))
         );
         assert!(lines.split_whitespace().skip(1).eq(text.split_whitespace()));
+    }
+
+    #[test]
+    fn what_would_steer_a_terminal_is_replaced_and_lines_are_kept() {
+        assert_eq!(printable("a\u{1b}[31mb\r\u{9b}c\nü\u{7f}"), "a\u{fffd}[31mb\u{fffd}\u{fffd}c\nü\u{fffd}");
     }
 
     #[test]

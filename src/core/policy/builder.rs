@@ -214,6 +214,9 @@ mod tests {
             "policy.attempt_timeout is 3600s; allowed: 1ms to the deadline"
         );
         assert_eq!(refusal(policy().named("")), "policy.name (length) is 0; allowed: 1 to 64 characters (policy \"\")");
+        let long = refusal(policy().named(&"ü".repeat(5_000)));
+        assert!(long.starts_with("policy.name (length) is 5000; allowed: ") && long.ends_with("üü\"…)"), "{long}");
+        assert!(long.chars().count() < 150, "{long}");
         assert_eq!(
             refusal(policy().named("chat").attempts(0)),
             "policy.attempts is 0; allowed: 1 to 100 (policy \"chat\")"

@@ -1,6 +1,5 @@
 //! What the retry layers have in common: a request that is kept, sent once per attempt, and its answer handed on.
 
-use std::error::Error as StdError;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,7 +11,7 @@ use crate::core::policy::Policy;
 use crate::layer::retry::answer::Answer;
 use crate::layer::retry::gave_up::{BoxError, GaveUp};
 use crate::layer::retry::replay::Kept;
-use crate::run::{Failure, InFlight, Observe, Pool, Settle};
+use crate::run::{InFlight, Observe, Pool, Settle, read_chain};
 
 /// Bytes of a request's body that are kept for another attempt, unless said otherwise.
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
@@ -57,21 +56,6 @@ impl Failed {
         let failure = read_chain(&*error);
         Self { error, failure }
     }
-}
-
-/// How a request failed, if one of the errors in the chain tells.
-fn read_chain(error: &(dyn StdError + 'static)) -> Option<TransportFailure> {
-    let mut told = None;
-    let mut next = Some(error);
-    while let Some(error) = next {
-        #[cfg(feature = "reqwest")]
-        if let Some(error) = error.downcast_ref::<reqwest::Error>() {
-            return Some(error.failure());
-        }
-        told = error.downcast_ref::<std::io::Error>().map(Failure::failure).or(told);
-        next = error.source();
-    }
-    told
 }
 
 impl<G> Settle for Arrived<G> {

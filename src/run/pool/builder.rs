@@ -25,6 +25,14 @@ pub struct PoolBuilder {
     cold_start: bool,
 }
 
+impl std::fmt::Debug for PoolBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut told = f.debug_struct("PoolBuilder");
+        told.field("provider", &self.table.id).field("path", &self.path).field("limits", &self.limits);
+        told.field("queue_limit", &self.queue_limit).field("cold_start", &self.cold_start).finish_non_exhaustive()
+    }
+}
+
 impl PoolBuilder {
     /// A pool without a limit of its own; nothing is checked before [`PoolBuilder::build`].
     pub(in crate::run) fn new(pools: Arc<Pools>, table: Table, path: Vec<String>) -> Self {

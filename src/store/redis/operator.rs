@@ -56,7 +56,8 @@ pub enum OperatorError {
     Setting(InvalidSetting),
     /// No answer within 5 s, or no connection within one.
     Slow,
-    /// It could not be reached, or refused; in the server's or the client's words, in which no password stands.
+    /// It could not be reached, or refused: where it is, and the server's or the client's words, in which no password
+    /// stands.
     Store(String),
 }
 
@@ -69,18 +70,18 @@ impl std::fmt::Display for OperatorError {
                  is known to have changed",
             ),
             Self::Store(said) => {
-                write!(f, "the store said: {said}")?;
-                match () {
+                f.write_str(said)?;
+                let hint = match () {
                     // rustls' words for an authority nobody here knows.
-                    () if said.contains("invalid peer certificate") => write!(
-                        f,
-                        "; where its authority is one of your own, SSL_CERT_FILE names the file with that authority's certificate"
-                    ),
-                    () if said.contains("refused") => {
-                        write!(f, "; no replica was told, and each goes on with what it knows")
+                    () if said.contains("invalid peer certificate") => {
+                        "where its authority is one of your own, SSL_CERT_FILE names the file with that authority's certificate"
                     }
-                    () => Ok(()),
-                }
+                    () if said.contains("could not be reached") => "no replica was told, and each goes on with what it knows",
+                    () if said.contains("corrupt message") => "does it speak TLS? redis:// is for a store that does not",
+                    () if said.contains("Parse error") => "is it a Redis that answers there?",
+                    () => return Ok(()),
+                };
+                write!(f, "; {hint}")
             }
         }
     }
@@ -91,12 +92,6 @@ impl std::error::Error for OperatorError {}
 impl From<InvalidSetting> for OperatorError {
     fn from(refused: InvalidSetting) -> Self {
         Self::Setting(refused)
-    }
-}
-
-impl From<redis::RedisError> for OperatorError {
-    fn from(error: redis::RedisError) -> Self {
-        if error.is_timeout() { Self::Slow } else { Self::Store(said_of(&error)) }
     }
 }
 
@@ -247,7 +242,20 @@ impl Operator {
         let answer = clock::within(ANSWER_WITHIN, async {
             question(self.client.get_multiplexed_async_connection().await?).await
         });
-        Ok(answer.await.ok_or(OperatorError::Slow)??)
+        answer.await.ok_or(OperatorError::Slow)?.map_err(|error| self.failed(&error))
+    }
+
+    /// What went wrong, with the store's host and port.
+    fn failed(&self, error: &redis::RedisError) -> OperatorError {
+        if error.is_timeout() {
+            return OperatorError::Slow;
+        }
+        let (at, said) = (self.client.get_connection_info().addr(), said_of(error));
+        OperatorError::Store(if error.is_connection_refusal() || error.is_io_error() {
+            format!("the store at {at} could not be reached: {said}")
+        } else {
+            format!("the store at {at} said: {said}")
+        })
     }
 }
 

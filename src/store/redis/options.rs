@@ -93,7 +93,7 @@ impl RedisOptions {
 
     /// The client for these options, if they are in order. Opens no connection.
     pub(crate) fn client(&self) -> Result<redis::Client, InvalidSetting> {
-        const URL: &str = "redis://, rediss://, valkey:// or valkeys:// with a host";
+        const URL: &str = "redis://, rediss://, valkey:// or valkeys:// and a host, as in redis://127.0.0.1:6379";
         let namespace_fits =
             (1..=64).contains(&self.namespace.len()) && self.namespace.bytes().all(|byte| (0x20..0x7f).contains(&byte));
         if !namespace_fits {
@@ -106,7 +106,7 @@ impl RedisOptions {
             return Err(InvalidSetting::new("redis.replica", name, NAMES));
         }
         // Neither the URL nor what its parser says of it is shown: a password may stand in it.
-        let hidden = || InvalidSetting::new("redis.url", Hidden, URL);
+        let hidden = || InvalidSetting::new("redis.url", Unshown, URL);
         let mut info = self.url.as_str().into_connection_info().map_err(|_| hidden())?;
         if let Some(password) = &self.password {
             let settings = info.redis_settings().clone().set_password(password);
@@ -159,6 +159,15 @@ struct Hidden;
 impl fmt::Debug for Hidden {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("(hidden)")
+    }
+}
+
+/// Stands for a URL that cannot be read, so that nobody knows where in it a secret is.
+struct Unshown;
+
+impl fmt::Debug for Unshown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no such URL (not shown: a password may stand in it)")
     }
 }
 
@@ -223,7 +232,7 @@ mod tests {
         assert_eq!(client.get_connection_info().redis_settings().password(), Some("s3cret"));
         let nonsense = RedisOptions::new("no-url s3cret", "prod");
         assert!(!format!("{nonsense:?}{}", refused(&nonsense)).contains("s3cret"));
-        assert!(refused(&nonsense).starts_with("redis.url is (hidden); allowed: redis://"), "{}", refused(&nonsense));
+        assert!(refused(&nonsense).starts_with("redis.url is no such URL (not shown: "), "{}", refused(&nonsense));
     }
 
     #[test]

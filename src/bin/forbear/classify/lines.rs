@@ -1,6 +1,7 @@
 //! One case a line, one line each back.
 
 use std::fmt;
+use std::io::{self, BufRead, Read};
 
 use forbear::core::moment::WallTime;
 use http::HeaderMap;
@@ -11,15 +12,44 @@ use super::case::{Case, instant};
 use super::object;
 use crate::known::table;
 
-/// Reads one line at `now`, unless it says when. `Err` holds the line that tells what is wrong with it.
-pub(super) fn answer(line: &[u8], now: WallTime) -> Result<String, String> {
+/// The next line, without its end. Of one longer than `most_bytes` no more than one byte above that is kept.
+pub(super) fn next(input: &mut dyn BufRead, most_bytes: u64) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    if input.take(most_bytes + 1).read_until(b'\n', &mut line)? == 0 {
+        return Ok(None);
+    }
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    } else {
+        input.skip_until(b'\n')?;
+    }
+    Ok(Some(line))
+}
+
+/// Reads the line of this number at `now`, unless it says when. `Err` holds the line that tells what is wrong with it.
+pub(super) fn answer(line: &[u8], number: u64, now: WallTime) -> Result<String, String> {
     // Some editors begin a file with a byte-order mark.
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let fields: Fields = serde_json::from_slice(line)
         .or_else(|_| serde_json::from_slice(&without_lone_surrogates(line)))
-        .map_err(|error| object::of_error(&Value::Null, &format!("not a JSON object: {error}")))?;
+        .map_err(|error| unreadable(line, number, &error))?;
     let id = fields.get("id").cloned().unwrap_or(Value::Null);
-    read(&fields, &id, now).map_err(|error| object::of_error(&id, &error))
+    read(&fields, &id, now).map_err(|error| object::of_error(&id, number, &error))
+}
+
+/// What is wrong with a line that is no JSON, or none of the right shape.
+fn unreadable(line: &[u8], number: u64, error: &serde_json::Error) -> String {
+    let whole: Value = serde_json::from_slice(line).unwrap_or_default();
+    let id = whole.get("id").cloned().unwrap_or_default();
+    let why = match &whole {
+        Value::Object(_) => "`headers` should be an object".to_owned(),
+        // Each line is the first to the parser: of what it says the column is right.
+        _ => {
+            let (said, place) = (error.to_string(), format!(" at line {} column {}", error.line(), error.column()));
+            format!("not a JSON object: {}, column {}", said.trim_end_matches(&place), error.column())
+        }
+    };
+    object::of_error(&id, number, &why)
 }
 
 /// The line with half pairs of UTF-16 replaced by the mark for what is no text: Python writes them, no string of ours holds
@@ -149,7 +179,7 @@ mod tests {
     use super::*;
 
     fn said(line: &str) -> String {
-        let (Ok(text) | Err(text)) = answer(line.as_bytes(), WallTime::default());
+        let (Ok(text) | Err(text)) = answer(line.as_bytes(), 3, WallTime::default());
         text
     }
 
@@ -175,18 +205,32 @@ mod tests {
 
     #[test]
     fn a_bad_line_is_told_with_its_id() {
-        assert_eq!(said("nonsense").split_at(21).0, r#"{"id":null,"error":"n"#);
+        assert_eq!(said("nonsense"), r#"{"id":null,"line":3,"error":"not a JSON object: expected ident, column 2"}"#);
         let unknown = said(r#"{"id":"b","provider":"opneai","status":429}"#);
-        assert!(unknown.starts_with(r#"{"id":"b","error":"#) && unknown.contains("openai"), "{unknown}");
+        assert!(unknown.starts_with(r#"{"id":"b","line":3,"error":"#) && unknown.contains("openai"), "{unknown}");
         assert!(said(r#"{"id":"c","provider":"generic","status":"x"}"#).contains("`status` should be"));
         assert!(said(r#"{"id":"d","provider":"generic","status":429,"headers":{"a":1}}"#).contains("header"));
+        assert_eq!(
+            said(r#"{"id":"d","provider":"generic","status":429,"headers":[["a","1"]]}"#),
+            r#"{"id":"d","line":3,"error":"`headers` should be an object"}"#
+        );
+    }
+
+    #[test]
+    fn a_line_without_end_is_kept_up_to_its_bound_and_the_next_is_read() {
+        let mut input = &b"{}\naaaaaaaaaaaaaaaa\n\nlast"[..];
+        let mut lines = Vec::new();
+        while let Some(line) = next(&mut input, 4).expect("memory") {
+            lines.push(String::from_utf8(line).expect("text"));
+        }
+        assert_eq!(lines, ["{}", "aaaaa", "", "last"]);
     }
 
     #[test]
     fn more_headers_than_can_be_held_are_told_and_half_characters_stand_for_no_text() {
         let headers: Vec<String> = (0..40_000).map(|number| format!("\"x-{number}\":\"1\"")).collect();
         let line = format!(r#"{{"id":"e","provider":"generic","status":429,"headers":{{{}}}}}"#, headers.join(","));
-        assert_eq!(said(&line), r#"{"id":"e","error":"more headers than an answer can hold"}"#);
+        assert_eq!(said(&line), r#"{"id":"e","line":3,"error":"more headers than an answer can hold"}"#);
         for (value, wait) in [(r"\ud83d\ude00 5", "null"), (r"\ud800 5", "null"), (r"\\ud800", "null"), ("5", "5.0")] {
             let line = format!(
                 r#"{{"id":"f","provider":"generic","status":429,"headers":{{"retry-after":"{value}"}},"body":"{value}"}}"#

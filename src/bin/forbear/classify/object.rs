@@ -14,9 +14,9 @@ pub(super) fn of_case(id: &Value, signal: &Signal) -> String {
     write(&fields)
 }
 
-/// What is wrong with a line.
-pub(super) fn of_error(id: &Value, error: &str) -> String {
-    write(&[("id", id.clone()), ("error", error.into())])
+/// What is wrong with the line of this number, counted from 1.
+pub(super) fn of_error(id: &Value, line: u64, error: &str) -> String {
+    write(&[("id", id.clone()), ("line", line.into()), ("error", error.into())])
 }
 
 /// All that one answer says.

@@ -158,7 +158,7 @@ mod tests {
     fn row(raw_answer: &str, name: &str) -> Option<String> {
         let table = provider::openai();
         let case = raw::parse(raw_answer.as_bytes()).expect("a response");
-        let report = of_reading(&table, &case.read(&table, WallTime::default()));
+        let report = of_reading(&table, &case.0.read(&table, WallTime::default()));
         report.lines().find_map(|line| Some(line.trim_start().strip_prefix(name)?.trim_start().to_owned()))
     }
 
@@ -177,7 +177,7 @@ mod tests {
             {\"error\":{\"message\":\"Rate limit reached for gpt-4o on tokens per min (TPM).\"}}";
         let table = provider::openai();
         let case = raw::parse(text).expect("a response");
-        let report = of_reading(&table, &case.read(&table, WallTime::default()));
+        let report = of_reading(&table, &case.0.read(&table, WallTime::default()));
         assert_eq!(
             report,
             "openai 429: too many tokens in the window.\n\n  \

@@ -7,10 +7,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use forbear::clock::Clock;
 use forbear::diagnose::Question;
-use http::header::HOST;
+use http::header::{CONTENT_TYPE, HOST, LOCATION};
 use http::uri::Scheme;
-use http::{HeaderMap, Request, StatusCode, Uri};
-use http_body_util::{BodyExt, Empty, Limited};
+use http::{HeaderMap, Request, Response, StatusCode, Uri};
+use http_body_util::{BodyExt, Empty, LengthLimitError, Limited};
 use hyper::client::conn::http1::handshake;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -22,6 +22,8 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use super::Failure;
 use super::access::Access;
 
+/// A host that is there takes a connection within milliseconds; one that drops packets never says so.
+const LONGEST_CONNECT: Duration = Duration::from_secs(10);
 /// A query that takes longer has gone wrong.
 const LONGEST_QUERY: Duration = Duration::from_secs(60);
 /// A larger answer is none to a question of ours.
@@ -69,31 +71,43 @@ impl Source {
     }
 
     /// What is at a path below its root, with the status.
+    ///
+    /// # Errors
+    /// It cannot be reached, lets nobody in, or is a server of pages and no API.
     pub(crate) async fn body(&self, path: &str) -> Result<(StatusCode, Vec<u8>), Failure> {
-        let (clock, target) = (Clock::new(), format!("{}{path}", self.path));
-        let answer = tokio::select! {
-            answer = self.get(&target) => answer,
-            () = clock.sleep_until(clock.now().after(LONGEST_QUERY)) => {
-                Err(format!("no answer within {LONGEST_QUERY:?}: narrow the question with --selector or --window").into())
-            }
-        };
-        let (status, body) =
-            answer.map_err(|error| format!("{}:{} could not be asked: {}", self.host, self.port, told(&*error)))?;
+        let (target, at) = (format!("{}{path}", self.path), format!("{}:{}", self.host, self.port));
+        let answer = in_time(LONGEST_QUERY, self.get(&target), || {
+            format!("no answer within {LONGEST_QUERY:?}: narrow the question with --selector or --window")
+        });
+        let answer = answer.await.map_err(|error| format!("{at} could not be asked: {}", told(&*error)))?;
+        let (status, is_page) = (answer.status(), is_page(answer.headers()));
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-            return Err(format!("{} answers {status}: see `forbear diagnose --help` for access", self.host).into());
+            return Err(format!("{at} answers {status}: see `forbear diagnose --help` for access").into());
         }
-        Ok((status, body))
+        if status.is_redirection() {
+            let to = answer.headers().get(LOCATION).map(|to| String::from_utf8_lossy(to.as_bytes()));
+            let to = to.map_or_else(String::new, |to| format!(" to {to}"));
+            return Err(format!("{at} answers {status}{to}: give the URL where the API is, behind any login").into());
+        }
+        if is_page {
+            return Err(format!("{at} answers {status} with a web page: is the URL the root of the API?").into());
+        }
+        Ok((status, answer.into_body()))
     }
 
-    async fn get(&self, target: &str) -> Result<(StatusCode, Vec<u8>), Failure> {
-        let stream = TcpStream::connect((self.host.as_str(), self.port)).await?;
+    async fn get(&self, target: &str) -> Result<Response<Vec<u8>>, Failure> {
+        let connect = async { Ok(TcpStream::connect((self.host.as_str(), self.port)).await?) };
+        let stream = in_time(LONGEST_CONNECT, connect, || {
+            format!("no connection within {LONGEST_CONNECT:?}: is the host right, and reached from here?")
+        });
+        let stream = stream.await?;
         let Some(tls) = &self.tls else { return self.get_over(stream, target).await };
         let name = ServerName::try_from(self.host.clone())?;
         let stream = TlsConnector::from(Arc::clone(tls)).connect(name, stream).await?;
         self.get_over(stream, target).await
     }
 
-    async fn get_over<S>(&self, stream: S, target: &str) -> Result<(StatusCode, Vec<u8>), Failure>
+    async fn get_over<S>(&self, stream: S, target: &str) -> Result<Response<Vec<u8>>, Failure>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -102,12 +116,35 @@ impl Source {
         drop(tokio::spawn(connection));
         let mut request = Request::get(target).body(Empty::<Bytes>::new())?;
         *request.headers_mut() = self.headers.clone();
-        let answer = sender.send_request(request).await?;
-        let status = answer.status();
-        let body =
-            Limited::new(answer.into_body(), LARGEST_ANSWER).collect().await.map_err(|error| error as Failure)?;
-        Ok((status, body.to_bytes().to_vec()))
+        let (head, body) = sender.send_request(request).await?.into_parts();
+        let body = Limited::new(body, LARGEST_ANSWER).collect().await.map_err(|error| match error {
+            long if long.is::<LengthLimitError>() => {
+                format!("its answer is longer than {} MiB: narrow the question with --selector", LARGEST_ANSWER >> 20)
+                    .into()
+            }
+            error => error as Failure,
+        })?;
+        Ok(Response::from_parts(head, body.to_bytes().to_vec()))
     }
+}
+
+/// What comes of it within this time, or `late`'s words.
+async fn in_time<T>(
+    longest: Duration,
+    of: impl Future<Output = Result<T, Failure>>,
+    late: impl Fn() -> String,
+) -> Result<T, Failure> {
+    let clock = Clock::new();
+    tokio::select! {
+        done = of => done,
+        () = clock.sleep_until(clock.now().after(longest)) => Err(late().into()),
+    }
+}
+
+/// Whether an answer is made for people: the API answers JSON, errors included.
+fn is_page(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.trim_start().get(..9).is_some_and(|kind| kind.eq_ignore_ascii_case("text/html"))
 }
 
 /// Path and query of a question.
