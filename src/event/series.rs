@@ -56,7 +56,12 @@ impl SeriesId {
 
     /// Every series of `metric` that one pool can have, or the process.
     pub fn all(metric: Metric) -> impl Iterator<Item = Self> {
-        (0..metric.row().series_per_pool()).map(move |place| Self { metric, place: place as u16 })
+        (0..metric.row().series_per_pool()).map(move |place| Self::of_place(metric, place))
+    }
+
+    /// The series that stands at `place` among those of `metric`.
+    pub(crate) const fn of_place(metric: Metric, place: usize) -> Self {
+        Self { metric, place: place as u16 }
     }
 
     /// The metric.

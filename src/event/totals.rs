@@ -122,10 +122,8 @@ impl Totals {
         let pools = locked(&self.0.pools).clone();
         for metric in Metric::ALL.iter().filter(|metric| metric.row().kind != Kind::Gauge) {
             for pool in &pools {
-                for series in SeriesId::all(*metric) {
-                    if let Some(total) = pool.totals.get(series) {
-                        visit(*metric, pool.labels.as_ref(), &series.labels(&self.0.policies), total);
-                    }
+                for (series, total) in pool.totals.used(*metric) {
+                    visit(*metric, pool.labels.as_ref(), &series.labels(&self.0.policies), total);
                 }
             }
         }
