@@ -58,7 +58,7 @@ async fn one_customers_spend_limit_shuts_all_models_of_his_and_nothing_of_anothe
         assert_eq!(solvent.call_each().await, [None; 2]);
         assert_eq!(broke.call_each().await, [Some((spent, Some(Refusal::Spent))); 2]);
     }
-    assert_eq!((solvent.requests(), broke.requests()), (100, 1), "his account was asked once, and never again");
+    assert_eq!((solvent.requests(), broke.requests()), (100, 1), "the account was asked once, and never again");
 
     // He pays; the next probe finds out.
     broke.account.spend(false);
@@ -88,7 +88,7 @@ async fn a_thousand_customers_are_a_thousand_gates() {
     let account = Emulator::builder().speaks(provider::openai()).start().await.expect("started");
     let client = reqwest::Client::builder().no_proxy().build().expect("a client");
     let policy = Policy::interactive(30 * S).attempts(1).build().expect("a valid policy");
-    // Every tenth is broke when he calls; a handle for each request, as a service has it.
+    // Every tenth is broke when they call; a handle for each request, as a service has it.
     let ask = |number: usize| {
         let pool = forbear.pool(provider::openai(), [format!("customer-{number}"), "gpt".into()]);
         let (policy, client, url) = (&policy, &client, account.url());

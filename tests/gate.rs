@@ -8,20 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use forbear::core::rule::Table;
-use forbear::{DelaySource, Forbear, ForbearBuilder, Gate, LimitClass, Policy, Pool, provider};
-use scene::{Provider, S, answer, daily, policy, spent, throttle, throttle_in_body, throttled};
+use forbear::{DelaySource, Forbear, LimitClass, Policy, Pool, provider};
+use scene::{Provider, S, answer, built, daily, engine, is_held, policy, spent, throttle, throttle_in_body, throttled};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, advance, sleep};
 
 const TICK: Duration = Duration::from_millis(1);
-
-fn engine() -> ForbearBuilder {
-    Forbear::builder().gate(Gate::local()).seed(7)
-}
-
-fn built(engine: ForbearBuilder) -> Forbear {
-    engine.build().expect("valid settings")
-}
 
 fn pool_of(forbear: &Forbear, table: Table, path: &[&str]) -> Pool {
     forbear.pool(table, path).build().expect("a valid pool")
@@ -29,18 +21,6 @@ fn pool_of(forbear: &Forbear, table: Table, path: &[&str]) -> Pool {
 
 fn files() -> Pool {
     pool_of(&built(engine()), provider::generic(), &["files"])
-}
-
-/// Whether a call would have to wait here.
-async fn is_held(pool: &Pool) -> bool {
-    let policy = policy(60 * S);
-    match pool.call(&policy).no_wait().run(|_| async { answer(200) }).await {
-        Ok(_) => false,
-        Err(refused) => {
-            assert!(refused.is_refused_by_gate() && refused.attempts() == 0);
-            true
-        }
-    }
 }
 
 // ----------------------------------------------------------------------------------------------------- held back

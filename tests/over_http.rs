@@ -3,6 +3,9 @@
 #![cfg(all(feature = "emulator", feature = "reqwest"))]
 #![allow(clippy::disallowed_methods, reason = "a test waits as its callers do")]
 
+#[path = "support/still.rs"]
+mod still;
+
 use std::pin::pin;
 use std::time::Duration;
 
@@ -10,6 +13,7 @@ use forbear::core::moment::Moment;
 use forbear::emulator::limits::{Algorithm, Cost, Limits, Meter, Verdict};
 use forbear::emulator::{Arrival, Emulator};
 use forbear::{Forbear, Gate, LimitClass, Policy, Pool, provider};
+use still::{reached, standing_still};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -26,23 +30,6 @@ fn policy(attempts: u32) -> Policy {
 
 fn client() -> reqwest::Client {
     reqwest::Client::builder().no_proxy().build().expect("a client")
-}
-
-/// Carries out an exchange over sockets while the paused clock stands still: the runtime lets no time pass while a
-/// blocking task runs, and this one runs until the exchange has ended or was dropped.
-async fn standing_still<F: Future>(exchange: F) -> F::Output {
-    let (ended, end) = std::sync::mpsc::channel::<()>();
-    let _running = tokio::task::spawn_blocking(move || end.recv());
-    let output = exchange.await;
-    drop(ended);
-    output
-}
-
-/// Lets the others run until it holds. Within [`standing_still`]: what does not come then, never comes.
-async fn reached(holds: impl Fn() -> bool) {
-    while !holds() {
-        tokio::task::yield_now().await;
-    }
 }
 
 /// One call over HTTP; whether it succeeded.

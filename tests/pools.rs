@@ -13,16 +13,10 @@ use forbear::{
     AttemptOutcome, BudgetSettings, CallOutcome, Forbear, ForbearBuilder, Gate, Limit, LimitClass, Policy, Pool,
     provider,
 };
-use scene::{Answer, Provider, S, answer, gauge, rate_limited, spent, throttle, with_header};
+use scene::{
+    Answer, Provider, S, answer, built, engine, gauge, is_held, rate_limited, spent, throttle, throttled, with_header,
+};
 use tokio::time::{Instant, advance};
-
-fn engine() -> ForbearBuilder {
-    Forbear::builder().gate(Gate::local()).seed(7)
-}
-
-fn built(engine: ForbearBuilder) -> Forbear {
-    engine.build().expect("valid settings")
-}
 
 fn openai(forbear: &Forbear, path: &[&str]) -> Pool {
     forbear.pool(provider::openai(), path).build().expect("a valid pool")
@@ -30,20 +24,6 @@ fn openai(forbear: &Forbear, path: &[&str]) -> Pool {
 
 fn attempts(number: u32) -> Policy {
     Policy::interactive(60 * S).attempts(number).named("chat").build().expect("a valid policy")
-}
-
-async fn throttled(pool: &Pool, answer: Answer) {
-    let once = attempts(1);
-    let call = pool.call(&once).run(|_| {
-        let answer = answer.clone();
-        async { answer }
-    });
-    call.await.expect_err("throttled");
-}
-
-async fn is_held(pool: &Pool) -> bool {
-    let policy = attempts(1);
-    pool.call(&policy).no_wait().run(|_| async { answer(200) }).await.is_err()
 }
 
 // --------------------------------------------------------------------------------------------------------- levels

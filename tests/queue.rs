@@ -1,4 +1,4 @@
-//! How many may wait for a pool, who is refused instead, and what he is told.
+//! How many may wait for a pool, who is refused instead, and what they are told.
 #![allow(clippy::disallowed_methods, reason = "tests read the paused clock")]
 
 #[path = "support/scene.rs"]

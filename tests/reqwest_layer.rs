@@ -2,6 +2,8 @@
 #![cfg(all(feature = "reqwest-middleware", feature = "emulator"))]
 #![allow(clippy::disallowed_methods, reason = "a test waits as its callers do")]
 
+#[path = "support/layered.rs"]
+mod layered;
 #[path = "support/polled.rs"]
 mod polled;
 #[path = "support/still.rs"]
@@ -9,21 +11,18 @@ mod still;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use forbear::emulator::Emulator;
 use forbear::emulator::limits::{FailureKind, Period};
 use forbear::event::catalogue::Metric;
-use forbear::event::totals::Totals;
 use forbear::layer::{GaveUp, Once, ReqwestRetry, ReqwestTap};
-use forbear::{Forbear, Gate, GateState, OnAmbiguous, Policy, Pool, provider};
+use forbear::{Forbear, Gate, GateState, OnAmbiguous, Policy, provider};
+use layered::{S, World, policy};
 use polled::polled;
 use reqwest::{Body, Request, Response};
 use reqwest_middleware::{ClientBuilder, ClientWithMiddleware, Error, Middleware, Next, Result};
 use still::standing_still;
-
-const S: Duration = Duration::from_secs(1);
 
 /// Stands last in the chain: an exchange takes none of the paused clock's time.
 struct Still;
@@ -42,24 +41,7 @@ impl Middleware for Still {
     }
 }
 
-struct World {
-    emulator: Emulator,
-    totals: Totals,
-    pool: Pool,
-}
-
 impl World {
-    async fn new(gate: Gate) -> Self {
-        Self::at(Emulator::builder().speaks(provider::openai()).start().await.expect("started"), gate)
-    }
-
-    fn at(emulator: Emulator, gate: Gate) -> Self {
-        let totals = Totals::new();
-        let forbear = Forbear::builder().gate(gate).no_budget().seed(7).sink(totals.clone()).build().expect("valid");
-        let pool = forbear.pool(provider::openai(), ["ours", "gpt"]).build().expect("a valid pool");
-        Self { emulator, totals, pool }
-    }
-
     fn client(&self, policy: Policy) -> ClientWithMiddleware {
         self.chain(policy).with(Still).build()
     }
@@ -69,14 +51,6 @@ impl World {
         let retry = ReqwestRetry::new(self.pool.clone(), policy);
         ClientBuilder::new(client).with(retry).with(ReqwestTap::new())
     }
-
-    fn count(&self, metric: Metric, labels: &[(&str, &str)]) -> u64 {
-        self.totals.count(metric, "ours/gpt", labels)
-    }
-}
-
-fn policy(attempts: u32) -> Policy {
-    Policy::interactive(60 * S).attempts(attempts).named("chat").build().expect("a valid policy")
 }
 
 fn gave_up(ended: &Result<Response>) -> &GaveUp {

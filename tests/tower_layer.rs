@@ -3,6 +3,8 @@
 #![cfg(all(feature = "tower", feature = "emulator"))]
 #![allow(clippy::disallowed_methods, reason = "a test waits as its callers do")]
 
+#[path = "support/layered.rs"]
+mod layered;
 #[path = "support/polled.rs"]
 mod polled;
 #[path = "support/still.rs"]
@@ -13,25 +15,22 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
-use std::time::Duration;
 
 use bytes::Bytes;
 use forbear::emulator::Emulator;
 use forbear::event::catalogue::Metric;
-use forbear::event::totals::Totals;
 use forbear::layer::{GaveUp, KeptBody, Once, Retry, RetryLayer, WireTapLayer};
-use forbear::{Estimate, Forbear, Gate, LimitClass, Policy, Pool, provider};
+use forbear::{Estimate, Forbear, Gate, LimitClass, Policy, provider};
 use http::{Request, StatusCode};
 use http_body::Body;
 use http_body_util::{BodyExt, Channel, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+use layered::{S, World, policy};
 use polled::polled;
 use still::{Still, standing_still};
 use tower::{BoxError, Service, ServiceBuilder, ServiceExt};
-
-const S: Duration = Duration::from_secs(1);
 
 type Hyper<B> = Client<HttpConnector, KeptBody<B>>;
 
@@ -45,21 +44,7 @@ fn still<B: Body<Error: Into<BoxError>> + Send + 'static>() -> Still<Hyper<B>> {
     Still(hyper())
 }
 
-struct World {
-    emulator: Emulator,
-    totals: Totals,
-    pool: Pool,
-}
-
 impl World {
-    async fn new(gate: Gate) -> Self {
-        let emulator = Emulator::builder().speaks(provider::openai()).start().await.expect("started");
-        let totals = Totals::new();
-        let forbear = Forbear::builder().gate(gate).no_budget().seed(7).sink(totals.clone()).build().expect("valid");
-        let pool = forbear.pool(provider::openai(), ["ours", "gpt"]).build().expect("a valid pool");
-        Self { emulator, totals, pool }
-    }
-
     fn layer(&self, attempts: u32) -> RetryLayer {
         RetryLayer::new(self.pool.clone(), policy(attempts))
     }
@@ -68,17 +53,9 @@ impl World {
         Request::post(self.emulator.url()).body(body).expect("a request")
     }
 
-    fn count(&self, metric: Metric, labels: &[(&str, &str)]) -> u64 {
-        self.totals.count(metric, "ours/gpt", labels)
-    }
-
     fn requests(&self) -> u64 {
         self.emulator.counts().requests
     }
-}
-
-fn policy(attempts: u32) -> Policy {
-    Policy::interactive(60 * S).attempts(attempts).named("chat").build().expect("a valid policy")
 }
 
 fn text(body: &'static str) -> Full<Bytes> {

@@ -13,7 +13,7 @@ use crate::core::refusal::Refusal;
 use crate::core::signal::{LimitClass, Signal};
 
 /// Waits shorter than this are not worth a label.
-const NOTABLE: Duration = Duration::from_millis(1);
+pub(crate) const NOTABLE: Duration = Duration::from_millis(1);
 
 /// One logical call: it ends once, after any number of attempts.
 ///

@@ -1,3 +1,5 @@
+//! What follows an attempt, class by class and bound by bound.
+
 use super::*;
 use crate::core::dice::SeededDice;
 use crate::core::policy::PolicyBuilder;

@@ -4,36 +4,68 @@
 //! harmless. Time that passes changes the state only inside these calls.
 //!
 //! Beside the three states a pool may have learned how many requests may be under way: that holds calls in any of them.
+//!
+//! | file | job |
+//! |---|---|
+//! | `admission` | what a call asks, and what it is answered |
+//! | `outcomes`, `ends` | throttles and successes of its requests; when a shut ends |
+//! | `hear` | news of other processes |
+//! | `release`, `lesson`, `supply` | how calls come back, what that teaches of the limit, and what is known of it |
+//! | `token_slots`, `ceiling`, `together` | slots that tokens take, how many may be under way, slots that processes share |
+//! | `patience` | how long attempts take |
 
+mod admission;
+mod ceiling;
+mod ends;
 mod hear;
+mod lesson;
+mod outcomes;
+mod patience;
 mod release;
+mod supply;
 mod together;
+mod token_slots;
 
 use std::time::Duration;
 
-pub use crate::core::admission::{Admission, Ask, Hold, Look, Pass};
-use crate::core::ceiling::Ceiling;
 use crate::core::dice::Dice;
-use crate::core::ends::Guess;
 use crate::core::estimate::Estimate;
+pub use crate::core::gate::admission::{Admission, Ask, Hold, Look, Pass};
+use crate::core::gate::ceiling::Ceiling;
+use crate::core::gate::lesson::{Drought, Release};
+use crate::core::gate::patience::Patience;
+use crate::core::gate::supply::Supply;
 pub use crate::core::gate::together::{Need, Slots};
-use crate::core::lesson::{Drought, Release};
-use crate::core::merge::{End, Shut, merge};
+use crate::core::gate::token_slots::TokenSlots;
+use crate::core::merge::Shut;
 use crate::core::moment::Moment;
 use crate::core::pace::{NOBODY_WAITS, Pace};
-use crate::core::patience::Patience;
-use crate::core::signal::{LimitClass, Signal, TokenKind};
-use crate::core::supply::Supply;
-use crate::core::tokens::TokenSlots;
+use crate::core::signal::{LimitClass, TokenKind};
 
+/// Nothing but a daily limit shuts a pool for longer, whoever says so: a hostile or mistaken "one year" must not outlive an
+/// hour unprobed.
+pub(crate) const LONGEST_SHUT: Duration = Duration::from_secs(3_600);
+/// Daily limits may reach over a day and a time zone's change.
+pub(crate) const LONGEST_DAILY: Duration = Duration::from_secs(26 * 3_600);
+/// Strikes are forgotten after this long without a throttle.
+pub(crate) const STRIKES_FADE_AFTER: Duration = Duration::from_secs(120);
+/// No more processes draw on one limit, whoever counted them.
+pub(crate) const MOST_REPLICAS: u32 = 100_000;
 /// A shut longer than this is probed.
 const PROBED_ABOVE: Duration = Duration::from_secs(60);
 /// One probe each.
 pub(crate) const PROBE_EVERY: Duration = Duration::from_secs(300);
 /// Throttles answer fast, answers take up to minutes: a probe that was not throttled for this long is good.
 pub(crate) const PROBE_GOOD_AFTER: Duration = Duration::from_millis(1_500);
-/// Strikes are forgotten after this long without a throttle.
-const STRIKES_FADE_AFTER: Duration = Duration::from_secs(120);
+
+/// The longest a limit of this class shuts a pool from now, whatever was stated.
+pub(crate) const fn longest_shut(class: LimitClass) -> Duration {
+    match class {
+        LimitClass::Daily => LONGEST_DAILY,
+        _ => LONGEST_SHUT,
+    }
+}
+
 /// What the gate does with calls.
 #[derive(Clone, Debug)]
 enum State {
@@ -261,107 +293,6 @@ impl Gate {
         admission
     }
 
-    /// [`Gate::throttled_among`], with nothing else under way.
-    pub fn throttled(&mut self, pass: Pass, signal: &Signal, now: Moment, dice: &mut impl Dice) -> Option<Shut> {
-        self.throttled_among(1, pass, signal, now, dice)
-    }
-
-    /// Hears that a request sent under `pass` was throttled, one of so many under way at this level and below it. Returns
-    /// the shut if it is new or moved.
-    ///
-    /// A throttle for [too many under way](LimitClass::Concurrency) shuts nothing: it lowers their number. One of a request
-    /// larger than the limit changes nothing.
-    pub fn throttled_among(
-        &mut self,
-        in_flight: u32,
-        pass: Pass,
-        signal: &Signal,
-        now: Moment,
-        dice: &mut impl Dice,
-    ) -> Option<Shut> {
-        if !signal.is_throttle() || signal.larger_than_limit {
-            return None;
-        }
-        self.catch_up(now, dice);
-        if signal.class == LimitClass::Concurrency {
-            let others = in_flight.saturating_sub(1);
-            self.ceiling.get_or_insert_with(|| Ceiling::with(others, now)).throttled(pass.at, others, now);
-            self.unknown(pass, now);
-            return None;
-        }
-        if now >= self.last_throttle.after(STRIKES_FADE_AFTER) {
-            self.strikes = 0;
-        }
-        if !matches!(signal.class, LimitClass::Overload) {
-            self.note_refusal(pass, signal, now);
-        }
-        self.last_throttle = now;
-        let running = match self.state {
-            State::Shut { shut, .. } => Some(shut),
-            _ => None,
-        };
-        // One burst is one strike: requests sent before the last shut have been counted with it.
-        let new_round = running.is_none() && self.last_shut.is_none_or(|last| pass.at >= last);
-        let probe_failed = self.is_probe_out(pass);
-        if new_round || probe_failed {
-            self.strikes = self.strikes.saturating_add(1);
-            self.bursts = self.bursts.wrapping_add(1);
-        }
-        let learned = self.release.as_ref().and_then(|release| self.supply.serves_again(release));
-        let used_up = self.drought.map(|drought| drought.emptied);
-        let news = Guess { floor: self.floor, strikes: self.strikes, learned, used_up }.news(signal, now);
-        let mut merged = merge(running, news, now)?;
-        if news.end == End::Stated {
-            self.stated = merge(self.stated, news, now);
-        }
-        if merged.end == End::Stated {
-            merged = merge(self.stated, merged, now)?;
-        }
-        if probe_failed && running == Some(merged) {
-            self.await_next_probe(now);
-        }
-        if running == Some(merged) {
-            return None;
-        }
-        if running.is_none() {
-            self.round = self.round.wrapping_add(1);
-            self.last_shut = Some(now);
-        }
-        let probe = match self.state {
-            State::Shut { probe: probe @ (Probe::DueAt(_) | Probe::SentAt(_)), .. } if !probe_failed => probe,
-            _ if now.until(merged.until) > PROBED_ABOVE => Probe::DueAt(now.after(PROBE_EVERY)),
-            _ => Probe::Never,
-        };
-        self.shut(merged, probe);
-        Some(merged)
-    }
-
-    /// Hears that a request sent under `pass` came back neither throttled nor as a success, or not at all: a probe that
-    /// says nothing is given back.
-    pub fn unknown(&mut self, pass: Pass, now: Moment) {
-        let is_out = pass.probe && self.is_probe_out(pass);
-        if let (true, State::Shut { probe, .. }) = (is_out, &mut self.state) {
-            *probe = Probe::DueAt(now);
-        }
-    }
-
-    /// Hears that a request sent under `pass` succeeded. Returns whether this reopened the pool. A success of a request
-    /// sent before the shut says nothing about now.
-    pub fn succeeded(&mut self, pass: Pass, now: Moment, dice: &mut impl Dice) -> bool {
-        let reopens = pass.probe && self.is_probe_out(pass);
-        if reopens {
-            self.reopen(now, dice);
-            self.reopened_early = true;
-        }
-        reopens
-    }
-
-    /// Whether a request sent under `pass` is the probe nothing has been heard of. While a pool is shut nobody else passes:
-    /// what was sent since the probe is the probe, whoever tells of it; what was sent before is of an earlier round.
-    fn is_probe_out(&self, pass: Pass) -> bool {
-        matches!(self.state, State::Shut { probe: Probe::SentAt(sent), .. } if pass.at >= sent)
-    }
-
     /// Reopens a shut pool now, paced: an operator's word, or a good probe.
     pub fn reopen(&mut self, now: Moment, dice: &mut impl Dice) {
         self.round = self.round.wrapping_add(1);
@@ -405,12 +336,6 @@ impl Gate {
             }
         }
         self.ceiling.take_if(|ceiling| ceiling.is_over(now));
-    }
-
-    fn await_next_probe(&mut self, now: Moment) {
-        if let State::Shut { probe, .. } = &mut self.state {
-            *probe = Probe::DueAt(now.after(PROBE_EVERY));
-        }
     }
 }
 

@@ -1,6 +1,8 @@
+//! A gate by hand: shuts, strikes, probes, and the way back.
+
 use super::*;
 use crate::core::dice::SeededDice;
-use crate::core::signal::{Dimension, Part, QuotaWindow, Quotas, StatedDelay, TokenKind};
+use crate::core::signal::{Dimension, Part, QuotaWindow, Quotas, Signal, StatedDelay, TokenKind};
 
 const S: Duration = Duration::from_secs(1);
 

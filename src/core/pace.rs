@@ -12,13 +12,14 @@
 //! others have stopped using theirs.
 
 mod given;
+pub(super) mod plan;
 mod told;
 
 use std::time::Duration;
 
 use crate::core::dice::Dice;
 use crate::core::moment::Moment;
-use crate::core::plan::{Plan, SHORTEST_STEP, SPREAD, WINDOWS_PER_TEST};
+use crate::core::pace::plan::{Plan, SHORTEST_STEP, SPREAD, WINDOWS_PER_TEST};
 
 /// The rate of an unknown pool grows this often while nothing is throttled, or with each slot where they come slower.
 const FASTER_EACH: Duration = Duration::from_secs(1);
@@ -178,7 +179,7 @@ impl Pace {
         self.total
     }
 
-    /// How long until the turn of somebody with so many before him, if that can be told.
+    /// How long until the turn of somebody with so many before them, if that can be told.
     pub(super) fn expected_wait(&self, ahead: usize, now: Moment) -> Option<Duration> {
         let ahead = u32::try_from(ahead).unwrap_or(u32::MAX);
         let first = now.until(self.next_slot);

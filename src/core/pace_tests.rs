@@ -1,3 +1,5 @@
+//! Slots as each plan brings them, and what answers, others and idleness make of them.
+
 use super::*;
 use crate::core::dice::SeededDice;
 

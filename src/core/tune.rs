@@ -18,6 +18,14 @@
 //! assert!(fitting.check(minute, deadline)?.findings.is_empty());
 //! # Ok::<(), forbear::InvalidSetting>(())
 //! ```
+//!
+//! | file | job |
+//! |---|---|
+//! | `suggest`, `reasons` | numbers that fit, and why they are what they are |
+//! | `layer` | a retry layer as its numbers describe it |
+//! | `reach` | when its requests begin, and which come after the window's reset |
+//! | `check`, `finding` | what its numbers do in a window, and what to do about it |
+//! | `human` | durations and shares as people write them |
 
 mod check;
 mod finding;

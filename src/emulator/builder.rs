@@ -181,6 +181,12 @@ impl EmulatorBuilder {
     ///
     /// # Errors
     /// A setting is outside its range, or the port is taken.
+    ///
+    /// # Cancel safety
+    /// Dropped before it ends, nothing listens.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime with I/O enabled.
     pub async fn start(self) -> Result<Emulator, StartError> {
         Emulator::start(self).await
     }

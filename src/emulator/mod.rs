@@ -58,6 +58,15 @@
 //! [`counts`](Emulator::counts) are sums (requests, admitted, throttled, failed, the peak in flight);
 //! [`arrivals`](Emulator::arrivals) tell of each request when it came, what it cost and what became of it: enough to prove
 //! that a client sent nothing while it was told to wait.
+//!
+//! # How it is made
+//!
+//! | file | job |
+//! |---|---|
+//! | `builder` | its settings |
+//! | [`limits`], [`dialect`] | what the provider allows, and the words it answers in; both pure |
+//! | `desk`, `counts` | where requests are judged, and counted |
+//! | `server`, `serve` | the running emulator; its connections, and the way of one request |
 
 mod builder;
 mod counts;

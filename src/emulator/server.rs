@@ -32,6 +32,12 @@ impl Emulator {
     ///
     /// # Errors
     /// A setting is outside its range, or the port is taken.
+    ///
+    /// # Cancel safety
+    /// Dropped before it ends, nothing listens.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime with I/O enabled.
     pub async fn start(settings: EmulatorBuilder) -> Result<Self, StartError> {
         let desk = Arc::new(Desk::of(&settings)?);
         let port = settings.port;

@@ -32,11 +32,7 @@ pub(crate) fn store(is_up: bool, visit: Visit<'_>) {
 /// How a pool's gate works and what it does now.
 pub(crate) fn gate(labels: &PoolLabels, mode: &str, look: Look, now: Moment, wall: WallTime, visit: Visit<'_>) {
     let labels = Some(labels);
-    let state = match look {
-        Look::Flowing => GateState::Flowing,
-        Look::Paced(_) => GateState::Paced,
-        Look::Shut(_) => GateState::Shut,
-    };
+    let state = GateState::of(&look);
     for known in GateState::ALL {
         let holds = f64::from(u8::from(*known == state));
         visit(Sample::new(Metric::GateState, labels, &[("state", known.as_str())], holds));

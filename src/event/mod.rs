@@ -6,10 +6,12 @@
 //! |---|---|
 //! | [`sink`] | takes them: the traits a sink of your own implements |
 //! | [`catalogue`], [`metric`], [`series`] | makes series of them: one table, and one place where an event becomes numbers |
+//! | `slots` | keeps something for each series of a pool |
+//! | `sources`, `gauges` | asks the engines for what no event tells: their state, as samples of gauges |
 //! | [`totals`] | adds them up in memory |
-//! | [`recorder`] | keeps them, for tests |
+//! | [`recorder`], `display` | keeps them, for tests; writes each as a line |
 //! | [`names`], [`words`](mod@words) | bounds the names an application makes up; spells the closed words |
-//! | [`backfill`] | writes what was added up as OpenMetrics with its times |
+//! | [`backfill`], `exposition` | writes what was added up as OpenMetrics with its times; how that is spelt |
 
 pub mod backfill;
 pub mod catalogue;
@@ -31,6 +33,7 @@ use std::time::Duration;
 
 use crate::core::decide::{AttemptOutcome, CallOutcome, DelaySource};
 use crate::core::estimate::Estimate;
+use crate::core::gate::Look;
 use crate::core::moment::Moment;
 use crate::core::refusal::Refusal;
 use crate::core::signal::{LimitClass, Part, QuotaReading, TokenKind, words};
@@ -89,6 +92,17 @@ words! {
         Paced => "paced",
         /// Calls wait for the reopening.
         Shut => "shut",
+    }
+}
+
+impl GateState {
+    /// What a look at a gate shows.
+    pub(crate) const fn of(look: &Look) -> Self {
+        match look {
+            Look::Flowing => Self::Flowing,
+            Look::Paced(_) => Self::Paced,
+            Look::Shut(_) => Self::Shut,
+        }
     }
 }
 

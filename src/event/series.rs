@@ -17,8 +17,7 @@
 //!
 //! A series is a dense number, so that a sink finds what belongs to it by index: no map, no hash, no text.
 
-use std::time::Duration;
-
+use crate::core::call::NOTABLE;
 use crate::core::decide::{CallOutcome, DelaySource};
 use crate::core::signal::TokenKind;
 use crate::event::catalogue::Metric;
@@ -26,9 +25,6 @@ use crate::event::metric::{Kind, Words};
 use crate::event::names::Policies;
 use crate::event::words::{AttemptNumber, BoundedLabel, YesNo};
 use crate::event::{Event, GateResult};
-
-/// Waits shorter than this are no waits: an admission that had not to wait is not a delay of zero.
-const NOTABLE: Duration = Duration::from_millis(1);
 
 /// One series of one pool, or of the process: a metric and the places of its label values, as one dense number.
 ///
@@ -247,6 +243,8 @@ const fn given_up(outcome: CallOutcome) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
     use crate::core::decide::AttemptOutcome;
     use crate::core::estimate::Estimate;

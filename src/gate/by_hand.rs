@@ -9,12 +9,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::core::dice::Dice;
+#[cfg(feature = "redis")]
+use crate::core::gate::LONGEST_SHUT;
 use crate::core::gate::{Hold, Look};
 use crate::core::merge::{End, Shut};
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
+use crate::event::Event;
 use crate::event::words::OperatorAction;
-use crate::event::{Event, GateState};
 use crate::gate::lazy::LazyCore;
 use crate::gate::node::Node;
 
@@ -209,7 +211,7 @@ impl Node {
         if was_shut || was_held {
             self.parts.by_hand.set(None);
             #[cfg(feature = "redis")]
-            self.goes_alone(now.after(crate::store::news::LONGEST_SHUT));
+            self.goes_alone(now.after(LONGEST_SHUT));
             core.reopen(now, &mut &self.trunk().dice);
             let reopened = self.notices(&mut core, now);
             drop(core);
@@ -229,14 +231,5 @@ impl Node {
         let event = Event::GateOperated { action, reason };
         self.tell(now, &event);
         self.trunk().log(self.labels(), &event);
-    }
-}
-
-/// The state of a gate as a word.
-pub(super) const fn state_of(look: &Look) -> GateState {
-    match look {
-        Look::Flowing => GateState::Flowing,
-        Look::Paced(_) => GateState::Paced,
-        Look::Shut(_) => GateState::Shut,
     }
 }

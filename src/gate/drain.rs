@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use crate::gate::node::{Node, Trunk};
+use crate::gate::node::Node;
+use crate::gate::trunk::Trunk;
 
 /// Requests were still under way when the time for draining was up.
 ///

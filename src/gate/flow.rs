@@ -90,7 +90,7 @@ impl Flow {
     #[inline]
     #[must_use]
     pub(super) fn leave(&self, number: u32) -> bool {
-        // Release: whoever then finds nobody under way has all that they did behind him.
+        // Release: whoever then finds nobody under way sees all that was done before.
         let before = self.word.0.fetch_sub(1, Ordering::Release);
         if before & (WATCHED | HANDED_OVER) == 0 { false } else { self.left(before, number) }
     }

@@ -1,3 +1,5 @@
+//! The line against a sorted map, step by step, and what it keeps of those who left.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

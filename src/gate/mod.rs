@@ -1,6 +1,17 @@
 //! The async shell of the gate: pools as a tree, waiters in their order, permits.
 //!
 //! There is no spawned task: waiters share a timer that wakes the queue itself, and whoever leaves sets it for the next.
+//!
+//! | file | job |
+//! |---|---|
+//! | `trunk`, `node`, `level`, `lazy` | the tree of pools: what all share, one level, what falls from it on those below, and its state once it has one |
+//! | `flow`, `sync` | the way of a call that need not wait, without a lock |
+//! | `ask`, `goes` | asking all levels of a path, and by whose slots a call goes |
+//! | `turn`, `queue`, `line`, `timer` | waiting: one call's turn, who waits, in which order, and what wakes them |
+//! | `permit`, `handed` | leave to have a request under way, and who gives it back |
+//! | `nap` | the sleep between two attempts |
+//! | `by_hand`, `drain` | an operator's hand; the end of a process |
+//! | `fleet`, `slots` | the other replicas, and the slots they share (feature `redis`) |
 
 mod ask;
 mod by_hand;
@@ -21,14 +32,16 @@ mod queue;
 mod slots;
 mod sync;
 mod timer;
+mod trunk;
 mod turn;
 
 pub use drain::StillInFlight;
 pub(crate) use lazy::LazyCore;
 pub(crate) use level::DEEPEST;
 pub(crate) use nap::Nap;
-pub(crate) use node::{Node, Trunk};
+pub(crate) use node::Node;
 pub(crate) use permit::{OwnedPermit, Permit};
+pub(crate) use trunk::Trunk;
 pub(crate) use turn::{Refused, Turn};
 
 #[cfg(feature = "redis")]

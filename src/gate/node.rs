@@ -2,13 +2,12 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
-use crate::clock::{Clock, SharedDice};
 use crate::core::estimate::Estimate;
 use crate::core::gate::{Gate as Core, Look, Pass};
 use crate::core::merge::Shut;
@@ -16,7 +15,7 @@ use crate::core::moment::Moment;
 use crate::core::signal::{LimitClass, Quotas, Signal, TokenKind};
 use crate::event::sink::Listener;
 use crate::event::{Event, GateState, PoolLabels};
-use crate::gate::by_hand::{ByHand, state_of};
+use crate::gate::by_hand::ByHand;
 #[cfg(feature = "redis")]
 use crate::gate::fleet::FleetLink;
 use crate::gate::lazy::LazyCore;
@@ -25,60 +24,7 @@ use crate::gate::queue::Queue;
 #[cfg(feature = "redis")]
 use crate::gate::slots::Given;
 use crate::gate::sync::MutexGuard;
-
-/// What all nodes of an engine share.
-#[derive(Debug)]
-pub(crate) struct Trunk {
-    pub(crate) clock: Clock,
-    pub(crate) dice: SharedDice,
-    /// Told each change of a level's state.
-    log: fn(&PoolLabels, &Event<'_>),
-    /// Whether the engine was built with a gate.
-    has_gate: bool,
-    /// Whether an operator turned it off.
-    switched_off: AtomicBool,
-    draining: AtomicBool,
-    /// Told when a request comes back while the engine is drained.
-    pub(super) came_back: Notify,
-}
-
-impl Trunk {
-    /// `has_gate`: throttles hold calls back. `log` is told each change of a level's state.
-    pub(crate) fn new(clock: Clock, dice: SharedDice, has_gate: bool, log: fn(&PoolLabels, &Event<'_>)) -> Self {
-        let (switched_off, draining) = (AtomicBool::new(false), AtomicBool::new(false));
-        Self { clock, dice, log, has_gate, switched_off, draining, came_back: Notify::new() }
-    }
-
-    /// Whether the engine was built with a gate.
-    pub(crate) fn has_gate(&self) -> bool {
-        self.has_gate
-    }
-
-    /// Whether throttles hold calls back now.
-    pub(crate) fn is_gated(&self) -> bool {
-        self.has_gate && !self.switched_off.load(Ordering::Relaxed)
-    }
-
-    /// Turns the gate on or off, if there is one; nodes that exist have to be [told](Node::switched). Whether that changed
-    /// anything.
-    pub(crate) fn switch(&self, on: bool) -> bool {
-        self.has_gate && self.switched_off.swap(!on, Ordering::Relaxed) == on
-    }
-
-    pub(crate) fn log(&self, pool: &PoolLabels, event: &Event<'_>) {
-        (self.log)(pool, event);
-    }
-
-    /// Whether no call is let in any more.
-    pub(crate) fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Acquire)
-    }
-
-    /// Lets no call in any more; nodes that exist have to be [told](Node::drain).
-    pub(super) fn start_draining(&self) {
-        self.draining.store(true, Ordering::Release);
-    }
-}
+use crate::gate::trunk::Trunk;
 
 /// One level of a path: the pool itself, or a level above it whose limits bind all pools below.
 pub(crate) type Node = Level<LazyCore, Station>;
@@ -216,7 +162,7 @@ impl Node {
     }
 
     pub(super) fn notices_look(&self, core: &mut LazyCore, look: &Look) -> Option<Reopened> {
-        let state = state_of(look);
+        let state = GateState::of(look);
         let told = self.parts.told.swap(state as u8, Ordering::Relaxed);
         let early = core.is_made() && core.take_reopened_early();
         (state != GateState::Shut && told != state as u8).then_some(Reopened { state, early })

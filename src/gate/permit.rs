@@ -63,7 +63,7 @@ impl<'a> Permit<'a> {
 
     /// Whether it is a probe whose end nobody told.
     #[inline]
-    pub(crate) fn is_probe(&self) -> bool {
+    fn is_probe(&self) -> bool {
         self.probes != 0
     }
 

@@ -1,6 +1,6 @@
 //! Who waits for a pool, in the order of arrival, and when they are to be woken.
 //!
-//! The head is woken when it may ask again, and anybody when his deadline comes: a waiter is polled when it comes and when
+//! The head is woken when it may ask again, and anybody when their deadline comes: a waiter is polled when it comes and when
 //! it goes, and hardly ever between.
 
 use std::collections::BTreeMap;

@@ -23,7 +23,7 @@ const ALONE_FOR: Duration = Duration::from_secs(1);
 const KEPT_FOR: Duration = Duration::from_millis(500);
 /// The most that is asked for at once, so that replicas share evenly.
 const MOST_AT_ONCE: usize = 4;
-/// Whoever waits asks again after this, though nobody told him to.
+/// Whoever waits asks again after this, though nobody told them to.
 const ASKS_EVERY: Duration = Duration::from_millis(500);
 /// The same of a pool that is shut, and whose probe is somebody else's.
 const PROBE_ASKED_EVERY: Duration = Duration::from_secs(30);

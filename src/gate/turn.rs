@@ -30,7 +30,7 @@ pub(crate) struct Refused {
 
 /// A call's wait for its permit.
 ///
-/// Waiters pass in the order their calls arrived. A timer they share wakes the head when it may ask, and everybody at his
+/// Waiters pass in the order their calls arrived. A timer they share wakes the head when it may ask, and everybody at their
 /// deadline; the head that leaves sets it for the next. A head that is woken but not polled keeps its place until its own
 /// deadline. Cancel safe: a dropped waiter leaves the queue and takes no slot with it.
 #[must_use = "futures do nothing unless polled"]
@@ -82,7 +82,7 @@ impl<'a> Turn<'a> {
         let in_time = now < self.deadline;
         let hold = match self.node.ask(now, is_first && in_time, queue.len(), self.estimate) {
             Ok(let_in) if is_first && in_time => return Ok(let_in),
-            // Somebody is before us, and will see to us when he goes.
+            // Somebody is before us, and will see to us when they go.
             Ok(_) => Hold { ask_again: now, class: self.node.held_for(), shut: None },
             Err(hold) => hold,
         };

@@ -21,8 +21,9 @@
 //! let nightly = Policy::for_window(Duration::from_secs(60)).deadline(Duration::from_secs(120)).named("nightly").build()?;
 //! assert_eq!(nightly.base(), Duration::from_secs(6));
 //!
-//! // Too short to outlive a window: the honest answer is no retry.
-//! let chat = Policy::for_window(Duration::from_secs(60)).deadline(Duration::from_secs(15)).named("chat").build()?;
+//! // Too short to outlive a window, and a person waits: the honest answer is no retry.
+//! let minute = Policy::for_window(Duration::from_secs(60));
+//! let chat = minute.interactive(true).deadline(Duration::from_secs(15)).named("chat").build()?;
 //! assert_eq!(chat.attempts(), 1);
 //! # Ok::<(), forbear::InvalidSetting>(())
 //! ```
@@ -46,7 +47,9 @@
 //! * **Base: a tenth of the window.** With less, most attempts meet a window that has not turned; with more, the call
 //!   oversleeps the reset. At a tenth of 60 s about 5.4 requests of a throttled call are refused on
 //!   average, the first included.
-//! * **Cap: an eighth of the deadline.** A single wait must not eat the time in which another attempt could succeed.
+//! * **Cap: a tenth of the deadline**, or a twentieth of window and deadline together where the deadline is the shorter. A
+//!   wait that ends after the deadline misses what the window gives back until then; a cap of this length loses one success
+//!   in sixty by that where every second call is throttled, and a shorter one costs requests.
 //! * **Attempts: so many that the deadline ends the call, not the count.** A count that ends a call early throws away the
 //!   time the caller was willing to give. The count is a guard against loops, and the retry budget guards the provider.
 //!

@@ -20,7 +20,7 @@
 //! 9. **The stated wait is compared with the header cap**, raw: jitter first would let a huge wait slip under the cap now
 //!    and then.
 //! 10. **The wait is drawn and compared with the deadline before anybody sleeps.** A wait that ends at or after the
-//!     deadline is not begun: the caller hears now what he would have heard then.
+//!     deadline is not begun: the caller hears now what it would have heard then.
 //! 11. **The retry budget is asked last**, and only for transient failures, so that nothing is taken from it in vain.
 //!
 //! # Class by class

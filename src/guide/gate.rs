@@ -43,7 +43,7 @@
 //!
 //! A pool is a path of names, widest first: account, project, model. A limit belongs to one level, which the answer or the
 //! provider's table names, and shuts that level and everything under it. Nothing beside it: one customer's spend limit
-//! never shuts another customer's pool, as long as each has a name of his own at that level.
+//! never shuts another customer's pool, as long as each has a name of its own at that level.
 //!
 //! # Probes
 //!
@@ -67,7 +67,7 @@
 //! whole again; a window is whole when it has its next request. Success answers correct it: a window that ends sooner than
 //! its length says, or a quota of which much is left although calls come one by one. A window that slides looks like a
 //! bucket for the moments in which its first requests leave it; but no bucket ever states a wait of many intervals, so
-//! whoever heard one goes on with the rest of his window a moment later.
+//! whoever heard one goes on with the rest of the window a moment later.
 //!
 //! Pacing is over when a slot stays untaken for a second: then nobody waits. How long answers take does not matter: a call
 //! that was not throttled for 1.5 s counts as let in, though its answer may take a minute.

@@ -91,6 +91,8 @@
 //! | `shadow_pacer` | off | a process sees only its share of the demand |
 //! | `client_attempts` | off | the HTTP client's span below an attempt is the CLIENT one |
 //! | `queue_limit` | 100000 | a guard of memory, about 40 MB; how long a call waits is its deadline's affair |
+//! | `diagnosable` | off | it remembers 60 kB of each pool |
+//! | `seed` | from the operating system | waits nobody can foresee do not meet |
 //!
 //! At 3 am: [`Forbear::turn_gate_off`](crate::Forbear::turn_gate_off), [`Pool::shut`](crate::Pool::shut) and
 //! [`Pool::reopen`](crate::Pool::reopen) work at run time; `FORBEAR_GATE=off` turns the gate off and

@@ -18,8 +18,9 @@
 //!
 //! # A deadline shorter than the window
 //!
-//! **Don't** expect retries to save a 10 s call from a 60 s window. **Why:** they cannot; they only add load. **Do** set
-//! `attempts(1)` and say so, or give the work to a queue. No retry is an honest answer.
+//! **Don't** expect retries to save a 10 s call from a 60 s window. **Why:** at best they save one in six of those that
+//! were throttled, and the others hear "busy" ten seconds later. **Do** set `attempts(1)` where a person waits, or give the
+//! work to a queue, which may retry a few times, far apart. No retry is an honest answer.
 //!
 //! # Retrying other 4xx
 //!

@@ -28,11 +28,11 @@
 //! error    cannot_outlive_window
 //!   the last request begins 31.5 s after the first at the latest, and the window lasts 60 s: a call that is
 //!   throttled when it has just begun cannot succeed
-//!   -> set base 6 s, factor 2, cap 15 s, attempts 26
+//!   -> set base 6 s, factor 2, cap 12 s, attempts 32
 //!
 //! error    gives_up_before_reset
 //!   73 % of the throttled calls give up before the window resets
-//!   -> set base 6 s, factor 2, cap 15 s, attempts 26: then 0.1 % do
+//!   -> set base 6 s, factor 2, cap 12 s, attempts 32: then 0.1 % do
 //! ```
 //!
 //! The exit status is 1, so the same line can stand in a CI: the numbers of a service are checked when they are changed, not
@@ -87,29 +87,53 @@
 //!
 //!   base        6 s     a tenth of the window
 //!   factor      2       the usual doubling
-//!   cap         15 s    an eighth of the deadline
-//!   attempts    26      their waits add up to 3 min 4 s on average, half as much again as the deadline: it ends
+//!   cap         12 s    a tenth of the deadline: longer waits would miss more resets, shorter ones waste
+//!                       requests
+//!   attempts    32      their waits add up to 3 min 6 s on average, half as much again as the deadline: it ends
 //!                       the call, not the count
 //!   coverage    99.9 %  the chance that an attempt comes after the window's reset and before the deadline;
 //!                       99.8 % where the window has just begun
-//!   wasted      5.4     requests of a throttled call are refused before that, the first one included
+//!   wasted      6.1     requests of a throttled call are refused before that, the first one included
 //!
-//!   Policy::background(Duration::from_secs(120)).base(Duration::from_secs(6)).cap(Duration::from_secs(15)).attempts(26)
+//!   Policy::background(Duration::from_secs(120)).base(Duration::from_secs(6)).cap(Duration::from_secs(12)).attempts(32)
 //! ```
 //!
 //! The deadline is the caller's, and no tool can suggest it. A person who waits 15 s is another call site with another
-//! answer:
+//! answer, the honest one being not to make them wait:
+//!
+//! ```text
+//! $ forbear suggest --window 60s --deadline 15s --interactive
+//! window 60 s, deadline 15 s, no wait is stated
+//!
+//!   attempts    1       do not retry: a window of 60 s resets within 15 s for at most 25 % of the throttled
+//!                       calls, and every retry of the others would be refused. Allow a longer deadline, hand the
+//!                       work to a queue, or retry only where the provider states a wait that fits
+//!
+//!   Policy::interactive(Duration::from_secs(15)).attempts(1)
+//! ```
+//!
+//! Work that nobody waits for loses nothing but requests, and may take the few calls that can be saved. It gets retries as
+//! far apart as saves nearly all of them, and the price is told:
 //!
 //! ```text
 //! $ forbear suggest --window 60s --deadline 15s
 //! window 60 s, deadline 15 s, no wait is stated
 //!
-//!   attempts    1       do not retry: a window of 60 s resets within 15 s for at most 25 % of the throttled
-//!                       calls, and every retry of the others would be refused. Allow a longer deadline, hand the
-//!                       work to a queue, or retry only where the provider states a wait that fits. If these 25 %
-//!                       are worth their requests, ask for best effort
+//!   base        3.8 s   the cap: a tenth of the window is longer than that
+//!   factor      2       the usual doubling
+//!   cap         3.8 s   a twentieth of window and deadline together: longer waits would miss more resets,
+//!                       shorter ones waste requests
+//!   attempts    13      their waits add up to 24 s on average, half as much again as the deadline: it ends the
+//!                       call, not the count
+//!   coverage    23 %    the chance that an attempt comes after the window's reset and before the deadline; 0 %
+//!                       where the window has just begun
+//!   wasted      7.2     requests of a throttled call are refused before that, the first one included
 //!
-//!   Policy::background(Duration::from_secs(15)).attempts(1)
+//!   caution     where a person waits, do not retry: a window of 60 s resets within 15 s for at most 25 % of the
+//!               throttled calls, and the others would hear it after 15 s instead of at once. 27 retries are
+//!               refused for each call that is saved
+//!
+//!   Policy::background(Duration::from_secs(15)).base(Duration::from_millis(3800)).cap(Duration::from_millis(3800)).attempts(13)
 //! ```
 //!
 //! Most model providers state how long to wait. Then even 15 s are worth a retry, because it is made only where the stated
@@ -157,15 +181,15 @@
 //! $ forbear what-if src/guide/moving_providers/scenario.json --plot src/guide/moving_providers/what_if.svg
 //!                    success  requests a call  throttled  wait p95  gave up
 //! today              67 %     2.67             900        0 s       150 attempts_exhausted
-//! suggested numbers  100 %    3.71             1220       59.4 s    none
+//! suggested numbers  100 %    4.15             1416       58.2 s    none
 //! shared gate        100 %    1.39             175        62.9 s    none
 //! twice the quota    100 %    1.00             0          0 s       none
 //!
 //! today:             base 1 s, cap 2 min, attempts 6
-//! suggested numbers: base 6 s, cap 15 s, attempts 26
+//! suggested numbers: base 6 s, cap 12 s, attempts 32
 //!
 //! The numbers are the trouble: with those that are suggested 100 % of the calls succeed instead of 67 %, with
-//! 3.7 requests a call instead of 2.7, at the same quota.
+//! 4.1 requests a call instead of 2.7, at the same quota.
 //! ```
 //!
 #![doc = include_str!("moving_providers/what_if.svg")]
@@ -195,11 +219,11 @@
 //! error    cannot_outlive_window
 //!   the last request begins 41.7 s after the first at the latest, and the window lasts 60 s: a call that is
 //!   throttled when it has just begun cannot succeed
-//!   -> set base 6 s, factor 2, cap 15 s, attempts 26
+//!   -> set base 6 s, factor 2, cap 12 s, attempts 32
 //!
 //! error    gives_up_before_reset
 //!   58 % of the throttled calls give up before the window resets
-//!   -> set base 6 s, factor 2, cap 15 s, attempts 26: then 0.1 % do
+//!   -> set base 6 s, factor 2, cap 12 s, attempts 32: then 0.1 % do
 //!
 //! error    multiplied_requests
 //!   one call makes up to 18 requests: the layer below makes 3 of each of 6 attempts
@@ -211,7 +235,7 @@
 //!
 //! warning  wasted_requests
 //!   15.2 requests of a throttled call are refused before one can succeed, or none can
-//!   -> set base 6 s, factor 2, cap 15 s, attempts 26: then 5.4 are
+//!   -> set base 6 s, factor 2, cap 12 s, attempts 32: then 6.1 are
 //!
 //! warning  synchronised
 //!   80 % of the callers that are throttled in one moment come back within 100 ms of each other

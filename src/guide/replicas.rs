@@ -59,7 +59,7 @@
 //! - **One probe.** When the shut's end has come, one request of the whole fleet goes first. The others wait until it went
 //!   well, or was not throttled for 1.5 s. Of a shut longer than a minute one probe goes each five minutes, not one from each
 //!   replica.
-//! - **One row of slots.** Who waits asks for a few slots at a time (his part of the waiting, at most four), and they lie one
+//! - **One row of slots.** A waiter asks for a few slots at a time (its part of the waiting, at most four), and they lie one
 //!   after another for all replicas, as far apart as the whole pool's limit says. A replica that knows the limit, from
 //!   headers, is believed by those that only guess.
 //!

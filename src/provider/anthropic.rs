@@ -128,22 +128,8 @@ const QUOTAS: &[(&str, &str)] = &[
     ("anthropic-ratelimit-output-tokens-remaining", "{output_tokens.remaining}"),
     ("anthropic-ratelimit-output-tokens-reset", "{output_tokens.reset.rfc3339}"),
 ];
-const THROTTLED: &[(&str, &str)] = &[
-    ("retry-after", "{wait.s}"),
-    ("x-should-retry", "true"),
-    ("anthropic-ratelimit-requests-limit", "{requests.limit}"),
-    ("anthropic-ratelimit-requests-remaining", "{requests.remaining}"),
-    ("anthropic-ratelimit-requests-reset", "{requests.reset.rfc3339}"),
-    ("anthropic-ratelimit-tokens-limit", "{tokens.limit}"),
-    ("anthropic-ratelimit-tokens-remaining", "{tokens.remaining}"),
-    ("anthropic-ratelimit-tokens-reset", "{tokens.reset.rfc3339}"),
-    ("anthropic-ratelimit-input-tokens-limit", "{input_tokens.limit}"),
-    ("anthropic-ratelimit-input-tokens-remaining", "{input_tokens.remaining}"),
-    ("anthropic-ratelimit-input-tokens-reset", "{input_tokens.reset.rfc3339}"),
-    ("anthropic-ratelimit-output-tokens-limit", "{output_tokens.limit}"),
-    ("anthropic-ratelimit-output-tokens-remaining", "{output_tokens.remaining}"),
-    ("anthropic-ratelimit-output-tokens-reset", "{output_tokens.reset.rfc3339}"),
-];
+const THROTTLED: &[(&str, &str)] =
+    &base::joined::<{ 2 + QUOTAS.len() }>(&[("retry-after", "{wait.s}"), ("x-should-retry", "true")], QUOTAS);
 
 const ANSWERS: &[Answer] = &[
     Answer::new(

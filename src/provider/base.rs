@@ -130,3 +130,17 @@ pub const RULES: &[Rule] = &[
     .scope(Scope::Org),
     Rule::word(&["project_spend_limit_exceeded"]).limit(LimitClass::Spend).scope(Scope::Project),
 ];
+
+/// A header line that the emulator sends: name and template.
+pub(super) type Line = (&'static str, &'static str);
+
+/// Two lists of header lines as one of `N` in all.
+pub(super) const fn joined<const N: usize>(first: &[Line], then: &[Line]) -> [Line; N] {
+    assert!(first.len() + then.len() == N, "as many as both lists have");
+    let (mut all, mut at) = ([("", ""); N], 0);
+    while at < N {
+        all[at] = if at < first.len() { first[at] } else { then[at - first.len()] };
+        at += 1;
+    }
+    all
+}

@@ -28,11 +28,7 @@ const RULES: &Rules = &Rules::of(&[
 ]);
 
 const ANSWERS: &[Answer] = &[
-    Answer::new(
-        LimitClass::None,
-        200,
-        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
-    ),
+    usage::CHAT_COMPLETION,
     Answer::new(
         LimitClass::Concurrency,
         429,

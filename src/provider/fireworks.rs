@@ -65,12 +65,7 @@ const TOO_MANY: &str =
     r#"{"error":"Too Many Requests","message":"You have exceeded your usage limits. Please try again later."}"#;
 
 const ANSWERS: &[Answer] = &[
-    Answer::new(
-        LimitClass::None,
-        200,
-        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
-    )
-    .headers(QUOTAS),
+    usage::CHAT_COMPLETION.headers(QUOTAS),
     Answer::new(LimitClass::RequestRate, 429, TOO_MANY)
         .headers(&[("x-ratelimit-limit-requests", "{limit}"), ("x-ratelimit-remaining-requests", "0")]),
     Answer::new(LimitClass::TokenThroughput, 429, TOO_MANY)

@@ -27,11 +27,7 @@ const FIELDS: &Fields = &Fields::of(&[base::FIELDS, usage::OPENAI.answer, openai
 const RULES: &Rules = &Rules::of(&[&[Rule::status(&[429]).scope(Scope::Model)], base::RULES]);
 
 const ANSWERS: &[Answer] = &[
-    Answer::new(
-        LimitClass::None,
-        200,
-        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
-    ),
+    usage::CHAT_COMPLETION,
     Answer::new(
         LimitClass::RequestRate,
         429,

@@ -61,23 +61,11 @@ const QUOTAS: &[(&str, &str)] = &[
     ("x-ratelimit-remaining-tokens", "{tokens.remaining}"),
     ("x-ratelimit-reset-tokens", "{tokens.reset.go}"),
 ];
-const THROTTLED: &[(&str, &str)] = &[
-    ("retry-after", "{wait.s}"),
-    ("x-ratelimit-limit-requests", "{requests_day.limit}"),
-    ("x-ratelimit-remaining-requests", "{requests_day.remaining}"),
-    ("x-ratelimit-reset-requests", "{requests_day.reset.go}"),
-    ("x-ratelimit-limit-tokens", "{tokens.limit}"),
-    ("x-ratelimit-remaining-tokens", "{tokens.remaining}"),
-    ("x-ratelimit-reset-tokens", "{tokens.reset.go}"),
-];
+const THROTTLED: &[(&str, &str)] =
+    &base::joined::<{ 1 + QUOTAS.len() }>(&[("retry-after", "{wait.s}")], QUOTAS);
 
 const ANSWERS: &[Answer] = &[
-    Answer::new(
-        LimitClass::None,
-        200,
-        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
-    )
-    .headers(QUOTAS),
+    usage::CHAT_COMPLETION.headers(QUOTAS),
     Answer::new(
         LimitClass::RequestRate,
         429,

@@ -56,12 +56,7 @@ const QUOTAS: &[(&str, &str)] = &[
 ];
 
 const ANSWERS: &[Answer] = &[
-    Answer::new(
-        LimitClass::None,
-        200,
-        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
-    )
-    .headers(QUOTAS),
+    usage::CHAT_COMPLETION.headers(QUOTAS),
     Answer::new(LimitClass::RequestRate, 429, r#"{"message":"Requests rate limit exceeded"}"#),
     Answer::new(LimitClass::TokenThroughput, 429, r#"{"message":"Token rate limit exceeded"}"#)
         .tokens(TokenKind::Total),

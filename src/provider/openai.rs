@@ -102,16 +102,8 @@ const QUOTAS: &[(&str, &str)] = &[
     ("x-ratelimit-remaining-tokens", "{tokens.remaining}"),
     ("x-ratelimit-reset-tokens", "{tokens.reset.go}"),
 ];
-const THROTTLED: &[(&str, &str)] = &[
-    ("retry-after", "{wait.s}"),
-    ("retry-after-ms", "{wait.ms}"),
-    ("x-ratelimit-limit-requests", "{requests.limit}"),
-    ("x-ratelimit-remaining-requests", "{requests.remaining}"),
-    ("x-ratelimit-reset-requests", "{requests.reset.go}"),
-    ("x-ratelimit-limit-tokens", "{tokens.limit}"),
-    ("x-ratelimit-remaining-tokens", "{tokens.remaining}"),
-    ("x-ratelimit-reset-tokens", "{tokens.reset.go}"),
-];
+const THROTTLED: &[(&str, &str)] =
+    &base::joined::<{ 2 + QUOTAS.len() }>(&[("retry-after", "{wait.s}"), ("retry-after-ms", "{wait.ms}")], QUOTAS);
 
 const ANSWERS: &[Answer] = &[
     Answer::new(

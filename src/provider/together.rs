@@ -61,12 +61,7 @@ const QUOTAS: &[(&str, &str)] = &[
 const WAIT: &[(&str, &str)] = &[("x-ratelimit-reset", "{wait.s}")];
 
 const ANSWERS: &[Answer] = &[
-    Answer::new(
-        LimitClass::None,
-        200,
-        r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
-    )
-    .headers(QUOTAS),
+    usage::CHAT_COMPLETION.headers(QUOTAS),
     Answer::new(
         LimitClass::RequestRate,
         429,

@@ -1,8 +1,9 @@
 //! Where requests ask for tokens and answers state what was used, by the shape of the API.
 
+use crate::core::rule::Answer;
 use crate::core::rule::field::{Field, Fields, Told};
 use crate::core::rule::tokens::TokenFields;
-use crate::core::signal::TokenKind;
+use crate::core::signal::{LimitClass, TokenKind};
 use crate::provider::body::read_tokens;
 
 const fn limit(path: &'static str) -> Field {
@@ -39,6 +40,13 @@ pub(super) const OPENAI: TokenFields = {
     ];
     TokenFields::new(REQUEST, ANSWER, read_tokens)
 };
+
+/// A success in that shape.
+pub(super) const CHAT_COMPLETION: Answer = Answer::new(
+    LimitClass::None,
+    200,
+    r#"{"object":"chat.completion","choices":[],"usage":{"prompt_tokens":{usage.input},"completion_tokens":{usage.output},"total_tokens":{usage.total}}}"#,
+);
 
 /// Groq's: the last chunk of its streams states the usage in a field of its own.
 pub(super) const GROQ_STREAM: &[Field] =

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::clock::{Clock, SharedDice};
 use crate::core::budget::BudgetSettings;
+use crate::core::gate::MOST_REPLICAS;
 use crate::core::setting::{InvalidSetting, within};
 use crate::event::names::Policies;
 use crate::event::sink::{GaugeSource, Sink};
@@ -68,7 +69,7 @@ impl std::fmt::Debug for ForbearBuilder {
 }
 
 /// How many calls may wait for one pool, unless set.
-pub(super) const QUEUE_LIMIT: usize = 100_000;
+const QUEUE_LIMIT: usize = 100_000;
 
 /// Refuses a queue that could not be kept in memory.
 pub(super) fn check_queue_limit(field: &'static str, most: usize) -> Result<(), InvalidSetting> {
@@ -210,7 +211,7 @@ impl ForbearBuilder {
             settings.check()?;
         }
         if let Some(replicas) = self.replicas {
-            within("forbear.replicas", replicas, 1..=100_000, "1 to 100000")?;
+            within("forbear.replicas", replicas, 1..=MOST_REPLICAS, "1 to 100000")?;
         }
         let queue_limit = self.queue_limit.unwrap_or(QUEUE_LIMIT);
         check_queue_limit("forbear.queue_limit", queue_limit)?;

@@ -11,9 +11,9 @@ use crate::core::policy::Policy;
 use crate::error::Error;
 use crate::event::StackedBy;
 use crate::run::attempt::Attempt;
-use crate::run::classify::{ByInstant, ByOutcome, ByRule, Observe};
 use crate::run::drive::drive;
 use crate::run::incoming::IncomingRetry;
+use crate::run::observe::{ByInstant, ByOutcome, ByRule, Observe};
 use crate::run::outcome::Settle;
 use crate::run::pool::Pool;
 
@@ -168,6 +168,6 @@ impl<'a, C> Call<'a, C> {
         F: FnMut(Attempt<'a>) -> Fut,
         Fut: Future<Output = R>,
     {
-        drive(self, operation)
+        drive::<C, C, _, _, _>(self, |_| (), operation)
     }
 }

@@ -21,6 +21,7 @@
 //! What lives over an await lives in the caller's future, so blocks end what need not, and the two functions on the happy
 //! path return `async` blocks: an `async fn` keeps its arguments twice.
 
+use std::borrow::Borrow;
 use std::future::Future;
 
 use bytes::Bytes;
@@ -30,31 +31,31 @@ use crate::core::observation::{Observation, TransportFailure};
 use crate::error::Error;
 use crate::run::attempt::Attempt;
 use crate::run::call::Call;
-use crate::run::classify::Observe;
 use crate::run::cut::Cut;
 use crate::run::going::Going;
 use crate::run::inside::Inside;
+use crate::run::observe::Observe;
 use crate::run::outcome::Settle;
 
-/// Drives a call to its end.
+/// Drives a call to its end that is `set_up` before it arrives. How it is observed is its own, or borrowed.
 #[allow(clippy::manual_async_fn, reason = "an async fn would keep its arguments twice")]
-pub(super) fn drive<'a, C, R, F, Fut>(
-    call: Call<'a, C>,
+pub(super) fn drive<'a, C, B, R, F, Fut>(
+    call: Call<'a, B>,
+    set_up: impl FnOnce(&mut Going<'a>),
     mut operation: F,
 ) -> impl Future<Output = Result<R::Value, Error<R>>>
 where
     R: Settle,
     C: Observe<R>,
+    B: Borrow<C>,
     F: FnMut(Attempt<'a>) -> Fut,
     Fut: Future<Output = R>,
 {
     let Call { pool, policy, estimate, may_wait, observe } = call;
     async move {
         let mut going = Going::start(pool, policy);
-        if let Some(place) = observe.place() {
-            going.takes_place(place);
-        }
-        if let Some(latest) = observe.latest() {
+        set_up(&mut going);
+        if let Some(latest) = observe.borrow().latest() {
             going.ends_by(latest);
         }
         going.arrives(&estimate);
@@ -71,15 +72,15 @@ where
             // In a block: an answer that failed and its connection are not kept while the call sleeps.
             let wake_at = {
                 let outcome = Cut::new(inside, |inside| inside.going().cut_timer()).await;
-                let (outcome, wants_peek) = wants_peek(&observe, outcome);
+                let (outcome, wants_peek) = wants_peek(observe.borrow(), outcome);
                 let ended = if wants_peek {
                     // Boxed: an answer whose body must be read is an error, and errors may cost what successes must not.
-                    Box::pin(peek(&mut going, &observe, outcome, &estimate)).await
+                    Box::pin(peek(&mut going, observe.borrow(), outcome, &estimate)).await
                 } else {
-                    read(&mut going, &observe, outcome, &estimate)
+                    read(&mut going, observe.borrow(), outcome, &estimate)
                 };
                 match ended {
-                    Ended::Failed(outcome) => match going.attempt_failed(observe.can_repeat()) {
+                    Ended::Failed(outcome) => match going.attempt_failed(observe.borrow().can_repeat()) {
                         Ok(wake_at) => wake_at,
                         Err(give_up) => break Err(going.give_up(give_up, outcome)),
                     },

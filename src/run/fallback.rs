@@ -3,12 +3,8 @@
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytes::Bytes;
-use tokio::time::Instant;
-
 use crate::core::decide::{CallOutcome, DelaySource, GiveUp};
 use crate::core::moment::Moment;
-use crate::core::observation::Observation;
 use crate::core::policy::Policy;
 use crate::core::refusal::Refusal;
 use crate::core::signal::LimitClass;
@@ -16,8 +12,8 @@ use crate::error::Error;
 use crate::event::Event;
 use crate::run::attempt::Attempt;
 use crate::run::call::Call;
-use crate::run::classify::{ByOutcome, Observe};
 use crate::run::drive::drive;
+use crate::run::observe::{ByOutcome, Observe};
 use crate::run::outcome::Settle;
 use crate::run::pool::Pool;
 use crate::run::spans::{CallSpans, Whose};
@@ -107,13 +103,14 @@ impl<'a, C> FallbackCall<'a, C> {
             let choice = asked.len();
             let pool = if choice == 0 { call.pool } else { others[choice - 1] };
             let end = (choice < others.len()).then(End::default);
-            let observe = Placed { observe: &call.observe, place: Place { choice, started, end: end.clone() } };
-            let Call { policy, estimate, may_wait, .. } = call;
-            let one = Call { pool, policy, estimate, may_wait, observe };
+            let place = Place { choice, started, end: end.clone() };
+            let Call { policy, estimate, may_wait, observe, .. } = &call;
+            let one = Call { pool, policy, estimate: *estimate, may_wait: *may_wait, observe };
+            let ended = drive::<C, _, _, _, _>(one, |going| going.takes_place(place), &mut operation);
             // In the span of the call whose place it takes.
             let ended = match asked.last() {
-                None => drive(one, &mut operation).await,
-                Some(held) => held.spans.inside_call(|| drive(one, &mut operation)).await,
+                None => ended.await,
+                Some(held) => held.spans.inside_call(|| ended).await,
             };
             match (end.and_then(|end| end.take()), ended) {
                 (Some(held), Err(_)) => asked.push(held),
@@ -126,41 +123,8 @@ impl<'a, C> FallbackCall<'a, C> {
     }
 }
 
-/// How a call is observed that has its place among pools.
-struct Placed<'o, C> {
-    observe: &'o C,
-    place: Place,
-}
-
-impl<R, C: Observe<R>> Observe<R> for Placed<'_, C> {
-    fn wants_peek(&self, outcome: &R) -> bool {
-        self.observe.wants_peek(outcome)
-    }
-
-    fn peek(&self, outcome: R) -> impl Future<Output = (R, Option<Bytes>)> {
-        self.observe.peek(outcome)
-    }
-
-    fn observation<'r>(&self, outcome: &'r R, body: Option<&'r [u8]>) -> Observation<'r> {
-        self.observe.observation(outcome, body)
-    }
-
-    fn can_repeat(&self) -> bool {
-        self.observe.can_repeat()
-    }
-
-    fn latest(&self) -> Option<Instant> {
-        self.observe.latest()
-    }
-
-    fn place(&self) -> Option<&Place> {
-        Some(&self.place)
-    }
-}
-
 /// A call's place among the pools it may be served by.
-#[derive(Debug)]
-pub struct Place {
+pub(super) struct Place {
     /// 0 at its own pool.
     pub(super) choice: usize,
     /// When it arrived there.

@@ -79,7 +79,7 @@ impl<'a> Going<'a> {
 
     /// Takes its place among pools: its deadline counts from its arrival at the first.
     #[cold]
-    pub(super) fn takes_place(&mut self, place: &Place) {
+    pub(super) fn takes_place(&mut self, place: Place) {
         let now = self.clock().moment(self.arrived);
         self.progress = Some(Box::new(Progress::at_place(self.policy, place, now)));
     }

@@ -2,15 +2,18 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `builder`, `engine` | making an engine; what its clones share, and the registry of pools |
-//! | `pool`, `labels`, `gauges` | a pool and its handle; labels that stay bounded; what is shown when somebody reads |
-//! | `call`, `drive`, `going` | one call: in the making, the loop, and what it keeps on its way |
+//! | `builder`, `engine`, `pools` | making an engine; what its clones share; the registry of its pools |
+//! | `pool`, `labels` | making a pool, its handle, what its handles share; labels that stay bounded |
+//! | `call`, `drive`, `going`, `progress` | one call: in the making, the loop, and what it keeps on its way |
 //! | `fallback` | going on at another pool |
 //! | `cut`, `inside`, `here` | an attempt: cut at its time, polled inside its span, known to what it calls |
 //! | `attempt`, `scope`, `in_flight` | what an operation is handed, how a spawned task stays a part of it, what a stream tells after it |
-//! | `outcome`, `classify`, `peek`, `reqwest` | how what comes back is observed, its body's beginning included |
+//! | `outcome`, `observe`, `peek`, `reqwest` | how what comes back is observed, its body's beginning included |
+//! | `tokens` | what a call was expected to use, and what its answer says was used |
 //! | `seen`, `reported` | throttles told before an attempt has ended: none is lost, none counts twice |
 //! | `incoming` | requests that arrive as somebody's retry |
+//! | `gauges`, `snapshot`, `diagnosis` | what is shown when somebody reads: samples, one pool as data, what is wrong with it |
+//! | `operate` | an operator's levers |
 //! | `spans`, `about` | what one call looks like in a trace and in the log |
 //! | `fleet` | the other replicas (feature `redis`) |
 //!
@@ -23,7 +26,6 @@ mod about;
 mod attempt;
 mod builder;
 mod call;
-mod classify;
 mod cut;
 #[cfg(feature = "diagnose")]
 mod diagnosis;
@@ -39,6 +41,7 @@ mod in_flight;
 mod incoming;
 mod inside;
 mod labels;
+mod observe;
 mod operate;
 mod outcome;
 mod peek;
@@ -57,12 +60,12 @@ mod tokens;
 pub use attempt::{Attempt, Head};
 pub use builder::ForbearBuilder;
 pub use call::Call;
-pub use classify::{ByInstant, ByOutcome, ByRule, Observe};
 pub use engine::Forbear;
 pub use fallback::FallbackCall;
 pub(crate) use here::request_sent;
 pub use in_flight::InFlight;
 pub use incoming::IncomingRetry;
+pub use observe::{ByInstant, ByOutcome, ByRule, Observe};
 #[cfg(any(feature = "tower", feature = "reqwest-middleware"))]
 pub(crate) use outcome::read_chain;
 pub use outcome::{Failure, Outcome, PeekBody, Settle};

@@ -54,9 +54,7 @@ impl Pool {
     /// A time outside its range; the engine was built without a gate, or an operator turned it off.
     pub fn shut(&self, for_how_long: Duration, reason: &str) -> Result<(), InvalidSetting> {
         within("pool.shut (time)", for_how_long, Duration::from_millis(1)..=LONGEST_BY_HAND, "1ms to 365 days")?;
-        if !self.shared.is_gated() {
-            return Err(InvalidSetting::new("pool.shut (gate)", "off", "a gate that is on"));
-        }
+        self.must_be_gated("pool.shut (gate)")?;
         let now = self.shared.clock().now();
         self.shared.node.shut_by_hand(now.after(for_how_long), &kept(reason), now);
         Ok(())
@@ -84,9 +82,7 @@ impl Pool {
         let (shortest, slowest) = (Duration::from_millis(1), Duration::from_secs(3_600));
         within("pool.pace (every)", every, shortest..=slowest, "1ms to 1h")?;
         within("pool.pace (time)", for_how_long, shortest..=LONGEST_BY_HAND, "1ms to 365 days")?;
-        if !self.shared.is_gated() {
-            return Err(InvalidSetting::new("pool.pace (gate)", "off", "a gate that is on"));
-        }
+        self.must_be_gated("pool.pace (gate)")?;
         let now = self.shared.clock().now();
         self.shared.node.pace_by_hand(every, now.after(for_how_long), &kept(reason), now);
         Ok(())
@@ -99,6 +95,11 @@ impl Pool {
     /// [snapshot](Pool::snapshot) names the level that is shut. A provider that still throttles shuts it again.
     pub fn reopen(&self, reason: &str) -> bool {
         self.shared.node.reopen_by_hand(&kept(reason), self.shared.clock().now())
+    }
+
+    /// Refuses an order where no gate would obey it.
+    fn must_be_gated(&self, field: &'static str) -> Result<(), InvalidSetting> {
+        if self.shared.is_gated() { Ok(()) } else { Err(InvalidSetting::new(field, "off", "a gate that is on")) }
     }
 }
 

@@ -144,7 +144,7 @@ impl Registry {
             return Arc::clone(known);
         }
         let kept = Arc::new(table);
-        // Somebody who makes one for each pool gets what he asks for.
+        // Somebody who makes one for each pool gets what they ask for.
         if self.tables.len() < FEW {
             self.tables.push(Arc::clone(&kept));
         }

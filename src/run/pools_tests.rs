@@ -1,3 +1,5 @@
+//! Which pools are kept, which are forgotten, and how often all are looked through.
+
 use std::time::Duration;
 
 use super::*;

@@ -35,8 +35,8 @@ impl Progress {
     }
 
     /// Of a call that comes at `now` to one of the pools it may be served by.
-    pub(super) fn at_place(policy: &Policy, place: &Place, now: Moment) -> Self {
-        Self { now, choice: place.choice, end: place.end.clone(), ..Self::at_gate(policy, place.started) }
+    pub(super) fn at_place(policy: &Policy, place: Place, now: Moment) -> Self {
+        Self { now, choice: place.choice, end: place.end, ..Self::at_gate(policy, place.started) }
     }
 
     /// Of a call whose first attempt began when it arrived.

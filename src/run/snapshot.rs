@@ -62,16 +62,15 @@ impl PoolSnapshot {
     pub(super) fn of(pool: &Shared) -> Self {
         let now = pool.clock().now();
         let look = most_shut(&pool.node, now);
-        let (state, interval) = match look {
-            Look::Flowing => (GateState::Flowing, None),
-            Look::Paced(interval) => (GateState::Paced, Some(interval)),
-            Look::Shut(_) => (GateState::Shut, None),
+        let interval = match look {
+            Look::Paced(interval) => Some(interval),
+            Look::Flowing | Look::Shut(_) => None,
         };
         let board = pool.board();
         Self {
             provider: pool.table.id,
             path: pool.path.to_vec(),
-            state,
+            state: GateState::of(&look),
             shut: ShutSnapshot::of(pool, now),
             interval,
             paced_by_hand: pool.node.path().find_map(|node| node.paced_by_hand_for(now)).map(String::from),

@@ -1,3 +1,5 @@
+//! Lines in and results out: their order, what is refused, and whoever waits for each.
+
 use std::collections::VecDeque;
 use std::io::Cursor;
 use std::sync::mpsc::channel;
@@ -59,7 +61,7 @@ fn results_come_in_the_order_of_the_lines_on_any_number_of_threads() {
 fn a_refused_line_is_named_and_what_came_before_it_is_written() {
     let (result, output) = lines("{}\n{\"measured_s\": -1}\n{}\n", 2);
     let refused = result.expect_err("refused").to_string();
-    let range = "measured_s is -1.0; allowed: 0.001 to 31 days";
+    let range = "measured_s is -1.0; allowed: 0.001 to 2678400 (31 days)";
     assert_eq!(refused, format!("line 2 was refused: {range}; correct it and run again"));
     assert_eq!(output.lines().count(), 1);
     let refused = lines(b"{}\n\n\xff{}\n", 2).0.expect_err("refused").to_string();

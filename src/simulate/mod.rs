@@ -35,6 +35,17 @@
 //! There is no network, no connection and no body; answers are read as a provider's table would have read them. `shared` is
 //! one gate for all replicas, without the store that a fleet would need for it; `news` travels for a millisecond and is never
 //! lost. A retry budget is each process's own, with its default settings.
+//!
+//! # How it is made
+//!
+//! | file | job |
+//! |---|---|
+//! | `scenario`, `plan` | what is simulated, as a user writes it; the same with its defaults, checked |
+//! | `arrivals`, `sizes`, `calendar`, `chance` | when calls come, how large they are, what happens next, dice for each purpose |
+//! | `provider`, `world`, `pacer` | who judges requests; the engine among its callers; the ideal engine |
+//! | `run`, `lines`, `what_if` | one run, watched; many, a line each; the same traffic with one thing changed |
+//! | `tally`, `waits`, `timeline`, `plot` | what became of the calls: sums, percentiles, a course of time, a picture |
+//! | `watch`, `judge`, `scrape` | who looks on: the diagnosis, verdicts on the way, a scrape of the metrics |
 
 mod arrivals;
 mod calendar;
@@ -48,6 +59,7 @@ mod provider;
 mod run;
 mod scenario;
 mod scrape;
+mod sizes;
 mod tally;
 mod timeline;
 mod waits;

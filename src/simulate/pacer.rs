@@ -19,7 +19,8 @@ use crate::simulate::arrivals::Arrivals;
 use crate::simulate::calendar::Calendar;
 use crate::simulate::chance::Purpose;
 use crate::simulate::plan::{Plan, room_for_calls};
-use crate::simulate::provider::{Provider, Sizes, tenant_dice};
+use crate::simulate::provider::{Provider, tenant_dice};
+use crate::simulate::sizes::Sizes;
 use crate::simulate::tally::{Outcome, Tally};
 use crate::simulate::timeline::Timeline;
 

@@ -10,8 +10,8 @@ use crate::core::dice::{Dice, SeededDice};
 use crate::simulate::arrivals::Arrivals;
 use crate::simulate::chance::Purpose;
 use crate::simulate::plan::Plan;
-use crate::simulate::provider::Sizes;
 use crate::simulate::scenario::Scenario;
+use crate::simulate::sizes::Sizes;
 
 const WINDOW: u128 = 10_000_000_000;
 

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use crate::core::dice::{Dice, SeededDice};
+use crate::core::dice::SeededDice;
 use crate::core::moment::Moment;
 use crate::core::setting::InvalidSetting;
 use crate::core::signal::{Dimension, LimitClass, Part, QuotaWindow, Quotas, Signal, StatedDelay};
 use crate::emulator::limits::{Cost, FailureKind, Limits, Meter, Throttle, Verdict};
 use crate::simulate::chance::{Chance, Purpose};
-use crate::simulate::plan::{KnownQuota, Plan, ProviderPlan, SizePlan};
+use crate::simulate::plan::{KnownQuota, Plan, ProviderPlan};
 
 /// Limits, their use, and what is told of it.
 #[derive(Debug)]
@@ -164,41 +164,6 @@ impl Provider {
 /// What an attempt means that was cut: no answer came in its time.
 pub(super) const fn no_answer() -> Signal {
     Signal { ambiguous: true, timed_out: true, ..Signal::failure(true) }
-}
-
-/// The sizes of requests.
-#[derive(Clone, Debug)]
-pub(super) struct Sizes {
-    /// How they spread.
-    plan: SizePlan,
-    /// Half of a pair of normal numbers.
-    spare: Option<f64>,
-}
-
-impl Sizes {
-    /// Nothing drawn yet.
-    pub(super) const fn of(plan: SizePlan) -> Self {
-        Self { plan, spare: None }
-    }
-
-    /// The next request's tokens.
-    pub(super) fn draw(&mut self, dice: &mut SeededDice) -> Cost {
-        let tokens = self.plan.median * (self.plan.sigma * self.normal(dice)).exp();
-        let tokens = tokens.round().clamp(1.0, 1e9);
-        let output = (tokens * self.plan.output_share).round();
-        Cost::tokens((tokens - output) as u64, output as u64)
-    }
-
-    /// A standard normal number (Box and Muller, 1958, <https://doi.org/10.1214/aoms/1177706645>).
-    fn normal(&mut self, dice: &mut SeededDice) -> f64 {
-        if let Some(spare) = self.spare.take() {
-            return spare;
-        }
-        let radius = (-2.0 * dice.unit().ln()).sqrt();
-        let (sin, cos) = (std::f64::consts::TAU * dice.unit()).sin_cos();
-        self.spare = Some(radius * sin);
-        radius * cos
-    }
 }
 
 /// A tenant's dice: one for each.

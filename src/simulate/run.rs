@@ -194,6 +194,12 @@ impl<'a> Simulation<'a> {
                 break;
             }
         }
+        // Nobody calls any more, and whoever scrapes does not know.
+        if let Some(fleet) = &mut fleet {
+            while fleet.next() <= plan.measured_until {
+                fleet.scrape(&world, fleet.next());
+            }
+        }
         let judged = judge.map(|judge| judge.verdicts(&world, replicas)).unwrap_or_default();
         let verdict = watch.filter(|_| self.judges).map(|watch| watch.verdict(&world, replicas));
         let outcome = Outcome { verdict, ..world.outcome() };

@@ -50,7 +50,7 @@ pub struct Row {
     /// What is different.
     #[serde(serialize_with = "as_word")]
     pub change: Change,
-    /// The policy's numbers, for people: `base 6 s, cap 15 s, attempts 26`; those of each kind of call, if there are several.
+    /// The policy's numbers, for people: `base 6 s, cap 12 s, attempts 32`; those of each kind of call, if there are several.
     pub numbers: String,
     /// What became of the calls.
     pub outcome: Outcome,

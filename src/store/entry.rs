@@ -22,11 +22,12 @@
 
 use std::time::Duration;
 
+use crate::core::gate::STRIKES_FADE_AFTER;
 use crate::core::gate::{PROBE_EVERY, PROBE_GOOD_AFTER};
 use crate::core::merge::{End, Shut, merge};
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
-use crate::store::news::{OLDEST_REPORT, Phase, STRIKES_FADE_AFTER, Stamp, clamp};
+use crate::store::news::{OLDEST_REPORT, Phase, Stamp, clamp};
 use crate::store::{Grant, Want};
 
 /// One pool's entry. Times are the server's, as time since its epoch.
@@ -150,7 +151,7 @@ impl Entry {
         Some(Self { strikes: 0, ..entry.on_its_way_back(now) })
     }
 
-    /// The entry after somebody asked for slots or a probe, and what he is granted.
+    /// The entry after somebody asked for slots or a probe, and what they are granted.
     pub(crate) fn after_permit(before: Option<Self>, want: Want, horizon: Duration, now: Moment) -> (Self, Grant) {
         let mut entry = before.unwrap_or_else(|| Self::new(now));
         if let Want::Slots { every, known: true, .. } = want {

@@ -22,20 +22,14 @@
 
 use std::time::Duration;
 
+use crate::core::gate::longest_shut;
 use crate::core::merge::End;
 use crate::core::signal::LimitClass;
 
 /// Longer lines are not read.
 pub(crate) const LONGEST_LINE_BYTES: usize = 256;
-/// Nothing but a daily limit shuts a pool for longer, whoever says so.
-pub(crate) const LONGEST_SHUT: Duration = Duration::from_secs(3_600);
-/// A day, and a change of time.
-pub(crate) const LONGEST_DAILY: Duration = Duration::from_secs(26 * 3_600);
-
 /// A throttle this long ago says nothing about now.
 pub(crate) const OLDEST_REPORT: Duration = Duration::from_secs(30);
-/// Strikes are forgotten after this long without a throttle.
-pub(crate) const STRIKES_FADE_AFTER: Duration = Duration::from_secs(120);
 /// How long an entry is kept after its end: the memory of strikes.
 pub(crate) const KEPT_AFTER_END: Duration = Duration::from_secs(600);
 
@@ -143,7 +137,7 @@ pub(crate) fn is_tag(tag: &str) -> bool {
 
 /// A time as the class allows it, and whether it had to be cut.
 pub(crate) fn clamp(class: LimitClass, left: Duration) -> (Duration, bool) {
-    let longest = if class == LimitClass::Daily { LONGEST_DAILY } else { LONGEST_SHUT };
+    let longest = longest_shut(class);
     (left.min(longest), left > longest)
 }
 
@@ -175,6 +169,7 @@ pub(crate) fn number(digits: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::core::gate::{LONGEST_DAILY, LONGEST_SHUT};
 
     const LINE: &str = "1 abcdefghij234567 1000 7 3 2 shut stated request_rate 4500 2000 r-1";
 

@@ -18,14 +18,15 @@
 
 use std::time::Duration;
 
-use crate::store::news::{LONGEST_DAILY, LONGEST_LINE_BYTES, LONGEST_SHUT, is_tag, number};
+use crate::core::gate::{LONGEST_DAILY, LONGEST_SHUT};
+use crate::store::news::{LONGEST_LINE_BYTES, is_tag, number};
 
 /// Nothing holds for longer, whoever says so: an order that should is given again.
 pub(crate) const LONGEST_HELD: Duration = LONGEST_DAILY;
 /// The slowest pace that can be ordered.
 pub(crate) const SLOWEST: Duration = LONGEST_SHUT;
 /// What travels of a reason, in bytes.
-pub(crate) const LONGEST_REASON_BYTES: usize = 120;
+const LONGEST_REASON_BYTES: usize = 120;
 
 /// An order as it reached this process.
 #[derive(Clone, Debug, PartialEq, Eq)]

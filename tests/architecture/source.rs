@@ -3,25 +3,40 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// Every source file by its name from the project's root, but those that only tests compile.
-pub(crate) fn sources() -> BTreeMap<String, String> {
+/// A source file.
+pub(crate) struct Source {
+    pub(crate) text: String,
+    /// What it names.
+    pub(crate) paths: Vec<Used>,
+}
+
+/// Every source file by its name from the project's root, but those that only tests compile. Read once.
+pub(crate) fn sources() -> &'static BTreeMap<String, Source> {
+    static SOURCES: LazyLock<BTreeMap<String, Source>> = LazyLock::new(read_sources);
+    &SOURCES
+}
+
+fn read_sources() -> BTreeMap<String, Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let (mut folders, mut found) = (vec![root.join("src")], BTreeMap::<String, String>::new());
+    let (mut folders, mut found, mut tests) = (vec![root.join("src")], BTreeMap::new(), Vec::new());
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
             let path: PathBuf = entry.expect("an entry of a folder just listed").path();
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let name = path.strip_prefix(root).expect("below the root").to_string_lossy().replace('\\', "/");
-                found.insert(name, std::fs::read_to_string(&path).expect("source is UTF-8"));
+                let file = path.strip_prefix(root).expect("below the root").to_string_lossy().replace('\\', "/");
+                let text = std::fs::read_to_string(&path).expect("source is UTF-8");
+                let Scan { paths, test_files } = scan(&file, &text);
+                tests.extend(test_files);
+                found.insert(file, Source { text, paths });
             }
         }
     }
-    let tests: Vec<String> = found.iter().flat_map(|(file, text)| scan(file, text).test_files).collect();
     found.retain(|file, _| !tests.iter().any(|test| file.starts_with(test)));
     found
 }

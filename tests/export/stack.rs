@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::server::{Server, empty_folder, tool};
+use crate::server::{Killed, Server, empty_folder, tool};
 use crate::yaml;
 
 fn stack() -> PathBuf {
@@ -107,18 +107,8 @@ fn configured(folder: &Path, change: impl Fn(String) -> String) -> String {
     text
 }
 
-/// The workload; killed with this value.
-struct Workload(Child);
-
-impl Drop for Workload {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// The demo as the stack starts it, at a port of its own; and where its metrics are.
-fn demo() -> (Workload, String) {
+fn demo() -> (Killed, String) {
     let compose = read("compose.yml");
     let command = words(&compose["services"]["demo"]["command"]);
     assert_eq!(command[0], "forbear");
@@ -135,7 +125,7 @@ fn demo() -> (Workload, String) {
     let addr = said.find_map(url).expect("the URL of the metrics").replace("0.0.0.0", "127.0.0.1");
     // It must not stop over a report that nobody reads.
     std::thread::spawn(move || said.for_each(drop));
-    (Workload(child), addr)
+    (Killed(child), addr)
 }
 
 #[test]

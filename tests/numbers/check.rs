@@ -13,7 +13,7 @@ fn copied_numbers_fail_a_check_with_numbers_and_a_fix() {
         "gives up      73 %       of the throttled calls before the window resets; 100 % where it has just begun",
         "31.5 s at the latest: it cannot outlive the window",
         "error    cannot_outlive_window\n",
-        "-> set base 6 s, factor 2, cap 15 s, attempts 26: then 0.1 % do\n",
+        "-> set base 6 s, factor 2, cap 12 s, attempts 32: then 0.1 % do\n",
     ] {
         assert!(text.contains(line), "{line:?} in\n{text}");
     }
@@ -22,10 +22,20 @@ fn copied_numbers_fail_a_check_with_numbers_and_a_fix() {
 
 #[test]
 fn what_is_suggested_passes() {
-    let line = "check --base 6s --cap 15s --attempts 26 --window 60s --deadline 120s";
+    let line = "check --base 6s --cap 12s --attempts 32 --window 60s --deadline 120s";
     let (text, status) = printed(line);
     assert_eq!(status, Some(0), "{text}");
     assert!(text.ends_with("nothing is wrong with these numbers\n"), "{text}");
+}
+
+#[test]
+fn a_person_is_not_to_be_made_to_wait_for_what_cannot_come() {
+    let line = "check --base 1s --retries 5 --window 60s --deadline 15s";
+    let (text, status) = printed(line);
+    assert!(text.contains("but no numbers save more than 25 % of the throttled calls") && status == Some(0), "{text}");
+    let (text, status) = printed(&format!("{line} --interactive"));
+    assert!(text.contains("warning  deadline_before_reset\n") && status == Some(1), "{text}");
+    assert_eq!(printed("check --base 1s --retries 0 --window 60s --deadline 15s --interactive").1, Some(0));
 }
 
 #[test]
@@ -110,5 +120,9 @@ fn what_is_refused_is_named_with_its_range() {
     assert!(refusal(&format!("check --base 1s {window}")).contains("give --retries or --attempts"));
     assert!(refusal("check").contains("give --base and --retries (or --attempts), or --like, or --from and --to"));
     assert!(refusal(&format!("check --like tower {window}")).contains("one of openai-python, openai-node,"));
+    let numbers = "give --base and --retries (or --attempts), or --like";
+    assert_eq!(refusal("check --from openai --to groq --factor 3"), format!("forbear check: {numbers}\n"));
+    let refused = refusal("check --from openai --to groq --plot no.svg");
+    assert_eq!(refused, format!("forbear check: --plot draws what numbers do: {numbers}\n"));
     assert!(refusal("check --from openai --to nobody").contains("no provider is called \"nobody\""));
 }

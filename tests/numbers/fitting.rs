@@ -11,7 +11,7 @@ fn suggested_numbers_keep_up_with_the_best_of_a_sweep() {
     let cases = [Shape::Steady, Shape::Steady, Shape::Steady, Shape::Bursts, Shape::Bursts];
     let compared: Vec<_> =
         cases.map(|shape| suggested::compare(shape, 200.0, &mut dice).expect("in range")).into_iter().collect();
-    let ratios = Sorted::of(compared.iter().map(|case| case.ratio));
+    let ratios = Sorted::of(compared.iter().map(suggested::Compared::ratio));
     assert!(ratios.quantile(0.5) >= 0.98, "{compared:#?}");
 }
 

@@ -9,9 +9,9 @@ fn a_suggestion_gives_each_number_its_reason_and_the_line_to_paste() {
     for line in [
         "base        6 s     a tenth of the window",
         "factor      2       the usual doubling",
-        "cap         11 s    an eighth of the deadline",
+        "cap         9 s     a tenth of the deadline",
         "coverage    99.9 %",
-        "Policy::background(Duration::from_secs(90)).base(Duration::from_secs(6)).cap(Duration::from_secs(11)).attempts(26)",
+        "Policy::background(Duration::from_secs(90)).base(Duration::from_secs(6)).cap(Duration::from_secs(9)).attempts(32)",
     ] {
         assert!(text.contains(line), "{line:?} in\n{text}");
     }
@@ -19,17 +19,32 @@ fn a_suggestion_gives_each_number_its_reason_and_the_line_to_paste() {
 
 #[test]
 fn no_retry_is_said_where_it_is_the_honest_answer() {
-    let (text, status) = printed("suggest --window 60s --deadline 15s");
+    let (text, status) = printed("suggest --window 60s --deadline 15s --interactive");
     assert_eq!(status, Some(0), "an answer, not an error");
     assert!(text.contains("do not retry: a window of 60 s resets within 15 s for at most 25 %"), "{text}");
-    assert!(text.ends_with("  Policy::background(Duration::from_secs(15)).attempts(1)\n"), "{text}");
-    let (text, _) = printed("suggest --window 60s --deadline 15s --best-effort");
-    assert!(text.contains("base        5 s     a third of the deadline: few retries, far apart"), "{text}");
-    let object = object("suggest --window 60s --deadline 15s --json");
+    assert!(text.ends_with("  Policy::interactive(Duration::from_secs(15)).attempts(1)\n"), "{text}");
+    let person = object("suggest --window 60s --deadline 15s --interactive --json");
     assert_eq!(
-        (&object["retries"], &object["attempts"], &object["best_coverage"]),
+        (&person["retries"], &person["attempts"], &person["best_coverage"]),
         (&false.into(), &1.into(), &0.25.into())
     );
+    assert_eq!(object("suggest --window 60s --deadline 1s --json")["retries"], false, "nor where nobody waits");
+}
+
+#[test]
+fn few_retries_far_apart_come_with_a_caution() {
+    let (text, _) = printed("suggest --window 60s --deadline 15s");
+    for line in [
+        "base        3.8 s   the cap: a tenth of the window is longer than that",
+        "cap         3.8 s   a twentieth of window and deadline together",
+        "caution     where a person waits, do not retry: a window of 60 s resets within 15 s for at most 25 %",
+        "27 retries are refused for each call that is saved",
+    ] {
+        let folded = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(folded.contains(&line.split_whitespace().collect::<Vec<_>>().join(" ")), "{line:?} in\n{text}");
+    }
+    assert!(object("suggest --window 60s --deadline 15s --json")["caution"].is_string());
+    assert!(object("suggest --window 60s --deadline 16s --json")["caution"].is_null());
 }
 
 #[test]
@@ -37,7 +52,11 @@ fn a_provider_brings_its_window_and_whether_it_states_waits() {
     let (text, _) = printed("suggest --provider openai --deadline 15s");
     assert!(text.starts_with("openai: window 60 s, deadline 15 s, waits are stated\n"), "{text}");
     assert_eq!(object("suggest --provider openai --deadline 15s --json")["retries"], true);
-    assert_eq!(object("suggest --provider xai --deadline 15s --json")["retries"], false, "it states no waits");
+    assert_eq!(
+        object("suggest --provider xai --deadline 15s --interactive --json")["retries"],
+        false,
+        "it states no waits"
+    );
     let told = object("suggest --window 60s --states-delay --deadline 15s --json");
     assert_eq!(told["base_s"], 1.9);
 }

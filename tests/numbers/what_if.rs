@@ -40,7 +40,10 @@ fn what_is_refused_is_named() {
         text(&output.stderr)
     };
     assert!(refusal(&["what-if"], "{\"gate\": \"ajar\"}").contains("unknown variant `ajar`"));
-    assert!(refusal(&["what-if"], "{\"measured_s\": -1}").contains("measured_s is -1.0; allowed: 0.001 to 31 days"));
+    assert!(
+        refusal(&["what-if"], "{\"measured_s\": -1}")
+            .contains("measured_s is -1.0; allowed: 0.001 to 2678400 (31 days)")
+    );
     assert!(refusal(&["what-if"], "{\"engine\": \"pacer\"}").contains("the pacer has no policy to change"));
     assert!(refusal(&["what-if", "no/such/file"], "").contains("no/such/file cannot be read"));
     assert!(refusal(&["what-if", "--plot", "no/such/folder/x.svg"], BURSTS).contains("cannot be written"));

@@ -31,10 +31,10 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
     };
     case("fine", fine(), "");
     case("few-fail", failed(9.7), "");
-    case("some-fail", failed(10.3), "fails missed");
+    case("some-fail", failed(10.3), "fails missed now");
     let attempts = |an_hour: f64| fine().rising(ATTEMPTS, THROTTLED, an_hour - 1_000.0);
     case("attempts", attempts(1_455.0), "minute");
-    case("too-many-attempts", attempts(1_545.0), "minute missed");
+    case("too-many-attempts", attempts(1_545.0), "minute missed now");
     // What ends a hundred calls is no limit, or only the wait before.
     let late = |errors: f64| {
         let pool = failed(100.0).rising(ATTEMPTS, FAILED, errors).rising(ATTEMPTS, SERVED, 1_000.0 - errors);
@@ -42,8 +42,12 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
             "limit_class=\"none\",outcome=\"deadline_exceeded\",early=\"no\",delay_source=\"curve\",policy=\"chat\"";
         pool.rising("forbear_giveups_total", labels, 100.0)
     };
-    case("late", late(9.7), "fails minute missed");
-    case("errors", late(10.3), "failure fails missed");
+    case("late", late(9.7), "fails minute missed now");
+    case("errors", late(10.3), "failure fails missed now");
+    // And where hardly a call fails, what attempts ran into.
+    let outlived = |errors: f64| fine().rising(ATTEMPTS, FAILED, errors).rising(ATTEMPTS, SERVED, 1_000.0 - errors);
+    case("few-errors-outlived", outlived(9.7), "minute");
+    case("errors-outlived", outlived(10.3), "failure");
     // So many served, and tried beside, within ten minutes, and how long waits were stated to be.
     let locked_of = |calls: Pool, served: f64, refused: f64, told: f64, wait: f64| {
         let pool = calls.rising(ATTEMPTS, SERVED, served * 6.0).rising(ATTEMPTS, THROTTLED, refused * 6.0);
@@ -59,10 +63,10 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
     case("hardly-tried-lately", locked(0.9, 38.2, 0.0, 0.0), "minute");
     // Whoever says that it is a matter of seconds is believed where most calls fail, and not where most succeed else.
     let told = |failing: f64, told: f64, wait: f64| locked_of(failed(failing), 0.45, 20.5, told, wait);
-    case("told-soon", told(515.0, 0.21, 29.0), "fails missed");
-    case("told-late", told(515.0, 0.21, 31.0), "locked fails missed");
-    case("told-seldom", told(515.0, 0.19, 29.0), "locked fails missed");
-    case("told-soon-and-served", told(485.0, 0.21, 29.0), "locked fails missed");
+    case("told-soon", told(515.0, 0.21, 29.0), "fails missed now");
+    case("told-late", told(515.0, 0.21, 31.0), "locked fails missed now");
+    case("told-seldom", told(515.0, 0.19, 29.0), "locked fails missed now");
+    case("told-soon-and-served", told(485.0, 0.21, 29.0), "locked fails missed now");
     let hasty = |an_hour: f64| {
         let pool = fine().rising("forbear_calls_total", "policy=\"hasty\"", an_hour);
         pool.rising("forbear_call_deadline_seconds_sum", "policy=\"hasty\"", an_hour * 5.0)
@@ -70,13 +74,17 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
     case("hardly-hasty", hasty(9.7), "");
     case("hasty", hasty(10.5), "hasty");
     // A success uses twice what was expected.
-    let used = |served: f64| {
-        let pool = fine().rising("forbear_offered_tokens_total", "policy=\"chat\",token_kind=\"input\"", 1_000_000.0);
-        let pool = pool.rising("forbear_used_tokens_total", "token_kind=\"input\"", served * 2_000.0);
+    let used = |side: &str, served: f64| {
+        let side = format!("token_kind=\"{side}\"");
+        let offered = format!("policy=\"chat\",{side}");
+        let pool = fine().rising("forbear_offered_tokens_total", &offered, 1_000_000.0);
+        let pool = pool.rising("forbear_used_tokens_total", &side, served * 2_000.0);
         pool.rising(ATTEMPTS, SERVED, served).rising(ATTEMPTS, THROTTLED, 1_000.0 - served)
     };
-    case("few-successes", used(29.0), "minute");
-    case("more-successes", used(31.0), "corrected minute");
+    case("few-successes-read", used("input", 29.0), "minute");
+    case("more-successes-read", used("input", 31.0), "input tokens minute");
+    case("few-successes-written", used("output", 29.0), "minute");
+    case("more-successes-written", used("output", 31.0), "output tokens minute");
     for (place, load) in [0.25, 0.5, 0.9, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0].into_iter().enumerate() {
         // A thousand an hour, all the time: what a quarter of an hour brings, within it and a minute of patience.
         let limit = |load: f64| 1_000.0 / 60.0 * 15.0 / 16.0 / load;
@@ -92,7 +100,7 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
     };
     let as_many = 1_000.0 * 15.0 / 16.0;
     for (line, below, above) in
-        [(0.85, "minute missed", "learned minute missed"), (2.0, "learned minute", "learned twice minute")]
+        [(0.85, "minute missed now", "learned minute missed now"), (2.0, "learned minute", "learned twice minute")]
     {
         case(&format!("learned-below-{line}"), learned(as_many / (line * 0.97)), below);
         case(&format!("learned-above-{line}"), learned(as_many / (line * 1.03)), above);
@@ -121,7 +129,7 @@ const LOADS: [&str; 11] = [
 ];
 
 /// What is asked of every pool, by the word for it.
-const ASKED: [(&str, &str); 12] = [
+const ASKED: [(&str, &str); 15] = [
     ("missed", "pool:forbear_missed:bool1h == 1"),
     ("fails", "pool:forbear_fails:bool1h == 1"),
     ("locked", "pool:forbear_locked_out:bool1h == 1"),
@@ -129,7 +137,10 @@ const ASKED: [(&str, &str); 12] = [
     ("minute", "pool:forbear_blame:ratio1h{reason=\"minute\"} > 0.5"),
     ("failure", "pool:forbear_blame:ratio1h{reason=\"failure\"} > 0.5"),
     ("hasty", "pool:forbear_patience:seconds1h < 6"),
-    ("corrected", "pool:forbear_need:ratio1h{dimension=\"input_tokens\"} > 1.5"),
+    ("now", "pool:forbear_missed:bool5m == 1"),
+    ("tokens", "pool:forbear_need:ratio1h{dimension=\"tokens\"} > 1.5"),
+    ("input", "pool:forbear_need:ratio1h{dimension=\"input_tokens\"} > 1.5"),
+    ("output", "pool:forbear_need:ratio1h{dimension=\"output_tokens\"} > 1.5"),
     (
         "learned",
         "max without (load, dimension) (pool:forbear_calls_above_learned:ratio1h{load=\"0.85\",dimension=\"requests\",pool=~\"learned.*\"}) > 0.5",
@@ -145,6 +156,11 @@ const ASKED: [(&str, &str); 12] = [
 /// The tests of the evidence, as a file.
 pub(crate) fn file() -> String {
     file_of(|_| true)
+}
+
+/// The names of the cases, neighbours side by side.
+pub(crate) fn names() -> Vec<String> {
+    cases().into_iter().map(|(name, ..)| name).collect()
 }
 
 /// The tests of the cases with these names.

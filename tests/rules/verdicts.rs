@@ -269,7 +269,15 @@ fn cases() -> Vec<(String, Pool, &'static str)> {
 
 /// The tests of the verdict, as a file.
 pub(crate) fn file() -> String {
-    let cases = cases();
+    file_of(&cases())
+}
+
+/// The same in several files, neighbours together.
+pub(crate) fn files() -> Vec<String> {
+    cases().chunks(40).map(file_of).collect()
+}
+
+fn file_of(cases: &[(String, Pool, &'static str)]) -> String {
     let pools: Vec<_> = cases.iter().map(|(name, pool, _)| pool.named(name)).collect();
     let expected = |(name, _, verdict): &(String, Pool, &str)| {
         let (cause, certainty) = verdict.split_once(' ').expect("two words");

@@ -88,6 +88,23 @@ fn the_same_seed_gives_the_same_run_watched_or_not() {
     assert_ne!(simulate(&other).expect("in range"), watched().0);
 }
 
+/// A Prometheus goes on when nobody calls any more: what it looks back at must not end before the time that is asked about.
+#[test]
+fn a_fleet_is_scraped_to_the_end_of_the_measured_time_though_the_last_call_ended_long_before() {
+    let scenario =
+        scenario(r#"{"measured_s": 1200, "callers": {"arrivals": {"batch": {"size": 5, "every_s": 5000}}}}"#);
+    let run = Simulation::of(&scenario).scraped(Scrape::default()).run().expect("in range");
+    assert_eq!(run.outcome.calls, 5);
+    let mut metrics = Vec::new();
+    run.scraped.expect("asked for").write(&mut metrics).expect("a vector takes everything");
+    let metrics = String::from_utf8(metrics).expect("text");
+    let second = |line: &str| line.rsplit(' ').next().and_then(|at| at.parse::<f64>().ok());
+    let calls = metrics.lines().filter(|line| line.starts_with("forbear_calls_total{"));
+    let last = calls.filter_map(second).fold(0.0, f64::max);
+    let start = Scrape::default().start.elapsed_since_epoch().as_secs_f64();
+    assert!(last - start >= 1_200.0, "the last scrape was {} s after the start", last - start);
+}
+
 #[test]
 fn null_is_as_good_as_nothing() {
     let nulls = r#"{"seed": null, "provider": null, "others": null, "callers": {"arrivals": null, "tokens": null,
@@ -153,7 +170,7 @@ fn what_cannot_be_is_refused_by_name() {
         (r#"{"callers": {"arrivals": {"uniform": {}}}}"#, "callers.arrivals: unknown variant `uniform`"),
         (r#"{"measured_s": "1h"}"#, "measured_s is \"1h\"; allowed: a number"),
         (r#"{"policy": [6, 2]}"#, "policy is [6,2]; allowed: an object"),
-        (r#"{"measured_s": 0}"#, "measured_s is 0.0; allowed: 0.001 to 31 days"),
+        (r#"{"measured_s": 0}"#, "measured_s is 0.0; allowed: 0.001 to 2678400 (31 days)"),
         (r#"{"warmup_s": -1}"#, "warmup_s is -1.0"),
         (r#"{"provider": {"requests_per_minute": 0}}"#, "provider.requests_per_minute is 0.0"),
         (r#"{"provider": {"requests_per_minute": 1.5}}"#, "provider.requests_per_minute is 1.5"),

@@ -6,7 +6,7 @@ use std::io::{Error, ErrorKind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use forbear::{Policy, Pool};
+use forbear::{Forbear, ForbearBuilder, Gate, Policy, Pool};
 use tokio::time::Instant;
 
 pub(crate) const S: Duration = Duration::from_secs(1);
@@ -37,6 +37,27 @@ pub(crate) fn throttle(seconds: u64) -> Answer {
 /// A 429 that states its wait in the body.
 pub(crate) fn throttle_in_body(seconds: u64) -> Answer {
     with_body(answer(429), &format!(r#"{{"detail":"throttled","retry_after":{seconds}}}"#))
+}
+
+/// An engine whose gates know what this process saw.
+pub(crate) fn engine() -> ForbearBuilder {
+    Forbear::builder().gate(Gate::local()).seed(7)
+}
+
+pub(crate) fn built(engine: ForbearBuilder) -> Forbear {
+    engine.build().expect("valid settings")
+}
+
+/// Whether a call would have to wait here.
+pub(crate) async fn is_held(pool: &Pool) -> bool {
+    let policy = policy(60 * S);
+    match pool.call(&policy).no_wait().run(|_| async { answer(200) }).await {
+        Ok(_) => false,
+        Err(refused) => {
+            assert!(refused.is_refused_by_gate() && refused.attempts() == 0);
+            true
+        }
+    }
 }
 
 /// The policy of a caller who is waited for.

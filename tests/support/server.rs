@@ -52,10 +52,21 @@ pub fn free_addr() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("a free port")
 }
 
+/// A process that is killed with this value.
+#[derive(Debug)]
+pub struct Killed(pub Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A program that listens; it ends with this value.
 #[derive(Debug)]
 pub struct Server {
-    child: Child,
+    child: Killed,
     addr: SocketAddr,
 }
 
@@ -72,15 +83,15 @@ impl Server {
         assert!(log.any(|line| line.contains(ready)), "{command:?} ended before it was ready");
         // It must not stop over a log that nobody reads.
         std::thread::spawn(move || log.for_each(drop));
-        Self { child, addr }
+        Self { child: Killed(child), addr }
     }
 
     /// Starts a program, and waits until it takes connections at `addr`.
     pub fn listening(mut command: Command, addr: SocketAddr) -> Self {
         let child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-        let mut server = Self { child, addr };
+        let mut server = Self { child: Killed(child), addr };
         while TcpStream::connect(addr).is_err() {
-            let ended = server.child.try_wait().expect("it can be asked");
+            let ended = server.child.0.try_wait().expect("it can be asked");
             assert!(ended.is_none(), "{command:?} ended before it listened: {ended:?}");
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -146,7 +157,7 @@ impl Server {
 
     /// The process, for signals.
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        self.child.0.id()
     }
 
     /// The body of an answer.
@@ -209,11 +220,4 @@ fn samples(series: &Value) -> Vec<(f64, f64)> {
 fn sample(pair: &Value) -> (f64, f64) {
     let value = pair[1].as_str().and_then(|value| value.parse().ok());
     (pair[0].as_f64().expect("a time"), value.unwrap_or_else(|| panic!("{pair} is no sample")))
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }

@@ -108,6 +108,10 @@ struct Numbers {
     #[arg(long, value_name = "TIME", value_parser = stated_waits)]
     header_cap: Option<StatedWaits>,
 
+    /// A person waits for the answer: retries that could save one throttled call in four at most are a finding.
+    #[arg(long)]
+    interactive: bool,
+
     /// How often the client below repeats each request by itself, 0 to 100.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, value_parser = value_parser!(u32).range(0..=100))]
     sdk_retries: u32,
@@ -173,8 +177,11 @@ impl Check {
         let layer = match self.numbers.layer()? {
             Some(layer) => Some(self.checked(layer, target.as_ref())?),
             None if tables.is_some() => None,
-            None => return Err("give --base and --retries (or --attempts), or --like, or --from and --to".to_owned()),
+            None => return Err(format!("{NO_NUMBERS}, or --from and --to")),
         };
+        if self.plot.is_some() && layer.is_none() {
+            return Err(format!("--plot draws what numbers do: {NO_NUMBERS}"));
+        }
         if let (Some(path), Some(layer)) = (&self.plot, &layer) {
             fs::write(path, plot::svg(layer))
                 .map_err(|error| format!("{} cannot be written: {error}", path.display()))?;
@@ -199,14 +206,30 @@ impl Check {
     }
 }
 
+/// What to give for a layer.
+const NO_NUMBERS: &str = "give --base and --retries (or --attempts), or --like";
+
 impl Numbers {
+    /// Whether nothing is asked about a layer.
+    const fn none_given(&self) -> bool {
+        let Self { factor, cap, jitter, timeout, header_cap, interactive, sdk_retries, .. } = self;
+        factor.is_none()
+            && cap.is_none()
+            && jitter.is_none()
+            && timeout.is_none()
+            && header_cap.is_none()
+            && !*interactive
+            && *sdk_retries == 0
+    }
+
     /// The layer, if any of its numbers was given.
     fn layer(&self) -> Result<Option<RetryLayer>, String> {
         let attempts = self.attempts.or(self.retries.map(|retries| retries + 1));
         let mut layer = match (self.like, self.base, attempts) {
             (Some(library), _, _) => (library.layer)(),
             (None, Some(base), Some(attempts)) => RetryLayer::new(base, attempts),
-            (None, None, None) => return Ok(None),
+            (None, None, None) if self.none_given() => return Ok(None),
+            (None, None, None) => return Err(NO_NUMBERS.to_owned()),
             (None, None, _) => return Err("give --base: the bound of the first wait".to_owned()),
             (None, _, None) => return Err("give --retries or --attempts".to_owned()),
         };
@@ -217,6 +240,7 @@ impl Numbers {
         layer.jitter = self.jitter.map_or(layer.jitter, Jitter::from);
         layer.timeout = self.timeout.or(layer.timeout);
         layer.stated_waits = self.header_cap.unwrap_or(layer.stated_waits);
+        layer.interactive = self.interactive;
         let below = (self.sdk_retries > 0).then(|| RetryLayer::sdk(self.sdk_retries));
         Ok(Some(below.map_or(layer.clone(), |below| layer.over(below))))
     }

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
-/// `500ms`, `1.5s`, `2m`, `1h`, `1d`, several of them as in `1h30m`, or a number of seconds.
+/// `500ms`, `1.5s`, `2m` or `2min`, `1h`, `1d`, several of them as in `1h30m`, or a number of seconds.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     let seconds = one(text).or_else(|| several(text)).filter(|seconds| *seconds >= 0.0);
     let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    duration.ok_or_else(|| "a duration, as in 500ms, 1.5s, 2m, 1h, 1h30m, or a number of seconds".to_owned())
+    duration.ok_or_else(|| "a duration, as in 500ms, 1.5s, 2m, 1h, 1d, 1h30m, or a number of seconds".to_owned())
 }
 
-/// The units in seconds; none begins with one that stands before it.
-const UNITS: [(&str, f64); 5] = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3_600.0), ("d", 86_400.0)];
+/// The units in seconds; none ends or begins with one that stands before it.
+const UNITS: [(&str, f64); 6] =
+    [("ms", 0.001), ("s", 1.0), ("min", 60.0), ("m", 60.0), ("h", 3_600.0), ("d", 86_400.0)];
 
 /// The seconds of a number with its unit, or without one.
 fn one(text: &str) -> Option<f64> {
@@ -46,10 +47,10 @@ mod tests {
             ["500ms", "1.5s", "2m", "1h", "1d"].map(millis),
             [500, 1_500, 120_000, 3_600_000, 86_400_000].map(Some)
         );
-        assert_eq!(["60", "60 s", "0"].map(millis), [Some(60_000), Some(60_000), Some(0)]);
+        assert_eq!(["60", "60 s", "2 min", "0"].map(millis), [60_000, 60_000, 120_000, 0].map(Some));
         assert_eq!(
-            ["1m30s", "1h30m", "1d12h", "1s500ms"].map(millis),
-            [90_000, 5_400_000, 129_600_000, 1_500].map(Some)
+            ["1m30s", "1h30m", "1h30min", "1d12h", "1s500ms"].map(millis),
+            [90_000, 5_400_000, 5_400_000, 129_600_000, 1_500].map(Some)
         );
         assert_eq!(["", "s", "-1s", "1w", "NaN", "inf", "1e300h", "1s2"].map(millis), [None; 8]);
         assert_eq!(["1s1m", "1m1m", "1m-1s", "1h 30m", "m30s", "1..5m1s"].map(millis), [None; 6]);

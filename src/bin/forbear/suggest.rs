@@ -22,6 +22,7 @@ use crate::text::hanging;
 Examples:
   forbear suggest --window 60s --deadline 90s
   forbear suggest --provider openai --deadline 15s
+  forbear suggest --window 60s --deadline 15s --interactive
 
 Exit status: 0 with a suggestion, also if it is not to retry; 2 when the arguments are refused.")]
 pub(crate) struct Suggest {
@@ -41,9 +42,9 @@ pub(crate) struct Suggest {
     #[arg(long, conflicts_with = "provider")]
     states_delay: bool,
 
-    /// Suggest a few retries also where most of them must fail and the answer is otherwise not to retry.
+    /// A person waits for the answer: no retry where it could save one throttled call in four at most.
     #[arg(long)]
-    best_effort: bool,
+    interactive: bool,
 
     /// Print one JSON object; times are seconds, shares 0 to 1.
     #[arg(long)]
@@ -72,7 +73,7 @@ impl Suggest {
         let table = self.provider.as_deref().map(table).transpose()?;
         let window = window_or(self.window, table.as_ref())?;
         let states_delay = table.map_or(self.states_delay, |table| table.states_delay.is_some());
-        let for_window = Policy::for_window(window).states_delay(states_delay).best_effort(self.best_effort);
+        let for_window = Policy::for_window(window).states_delay(states_delay).interactive(self.interactive);
         let suggestion = for_window.suggest(self.deadline);
         suggestion.map_err(|refused| by_option(&refused))
     }
@@ -90,6 +91,10 @@ fn report(suggestion: &Suggestion, options: &Suggest) -> String {
     let width = rows.iter().map(|[_, value, _]| value.chars().count()).max().unwrap_or_default().max(7);
     for [name, value, why] in rows {
         text += &hanging(&format!("  {name:<11} {value:<width$} "), &why);
+    }
+    if let Some(caution) = suggestion.caution() {
+        text.push('\n');
+        text += &hanging(&format!("  {:<11} ", "caution"), &caution);
     }
     text += "\n  ";
     text + &rust(suggestion) + "\n"
@@ -113,8 +118,9 @@ fn reached(suggestion: &Suggestion) -> [[String; 3]; 2] {
 
 /// The line to paste.
 pub(crate) fn rust(suggestion: &Suggestion) -> String {
-    let Suggestion { deadline, base, cap, attempts, header_cap, .. } = *suggestion;
-    let mut line = format!("Policy::background({})", rust_duration(deadline));
+    let Suggestion { deadline, interactive, base, cap, attempts, header_cap, .. } = *suggestion;
+    let who_waits = if interactive { "interactive" } else { "background" };
+    let mut line = format!("Policy::{who_waits}({})", rust_duration(deadline));
     if suggestion.retries() {
         line += &format!(".base({}).cap({})", rust_duration(base), rust_duration(cap));
     }
@@ -144,6 +150,7 @@ pub(crate) fn object(suggestion: &Suggestion) -> Value {
         "window_s": seconds(suggestion.window),
         "deadline_s": seconds(suggestion.deadline),
         "states_delay": suggestion.states_delay,
+        "interactive": suggestion.interactive,
         "retries": suggestion.retries(),
         "base_s": seconds(suggestion.base),
         "factor": suggestion.factor,
@@ -154,6 +161,7 @@ pub(crate) fn object(suggestion: &Suggestion) -> Value {
         "coverage_at_window_start": suggestion.reach.coverage_at_start,
         "best_coverage": suggestion.best_coverage(),
         "wasted_requests": suggestion.reach.wasted,
+        "caution": suggestion.caution(),
         "reasons": reasons.collect::<serde_json::Map<_, _>>(),
         "rust": rust(suggestion),
     })
@@ -168,11 +176,15 @@ mod tests {
         let suggestion = |window, deadline| {
             Policy::for_window(Duration::from_secs(window)).suggest(Duration::from_millis(deadline)).expect("in range")
         };
+        let person = Policy::for_window(Duration::from_secs(60)).interactive(true);
         assert_eq!(
             rust(&suggestion(60, 90_000)),
-            "Policy::background(Duration::from_secs(90)).base(Duration::from_secs(6)).cap(Duration::from_secs(11)).attempts(26)"
+            "Policy::background(Duration::from_secs(90)).base(Duration::from_secs(6)).cap(Duration::from_secs(9)).attempts(32)"
         );
-        assert_eq!(rust(&suggestion(60, 1_500)), "Policy::background(Duration::from_millis(1500)).attempts(1)");
+        assert_eq!(
+            rust(&person.suggest(Duration::from_millis(1_500)).expect("in range")),
+            "Policy::interactive(Duration::from_millis(1500)).attempts(1)"
+        );
         assert!(rust(&suggestion(600, 900_000)).ends_with(".header_cap(Duration::from_secs(600))"));
     }
 }

@@ -1,7 +1,7 @@
 //! One pace for several processes: whoever hands out the slots of all is asked by each before a call passes.
 //!
 //! What a gate knows of a limit is worth the same whoever hands out the slots: how far apart they are. Where somebody does
-//! it for all, each process says what a slot costs the whole pool, and takes the slots it is given; without him it goes on
+//! it for all, each process says what a slot costs the whole pool, and takes the slots it is given; without one it goes on
 //! with its part of the same pace, so that all together are as fast as before.
 //!
 //! | the gate | needs |
@@ -13,8 +13,8 @@
 
 use std::time::Duration;
 
-use crate::core::admission::{Admission, Ask};
 use crate::core::dice::Dice;
+use crate::core::gate::admission::{Admission, Ask};
 use crate::core::gate::{Gate, State};
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::core::dice::Dice;
 use crate::core::moment::Moment;
 use crate::core::pace::Pace;
-use crate::core::plan::{Plan, SHORTEST_STEP};
+use crate::core::pace::plan::{Plan, SHORTEST_STEP};
 
 impl Pace {
     /// How far apart the slots of the whole pool are, of which this pace has the part of one of so many processes; `None`

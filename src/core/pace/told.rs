@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::core::dice::Dice;
 use crate::core::moment::Moment;
+use crate::core::pace::plan::{Plan, SPREAD};
 use crate::core::pace::{Pace, SAME_INSTANT, SETTLED_AFTER};
-use crate::core::plan::{Plan, SPREAD};
 
 /// How much an answer that tells of enough left, or of too little, changes the pace of one of several processes.
 const BY_NEWS: f64 = 1.05;

@@ -1,162 +1,20 @@
 //! The headers a table reads: what each means, with the function of its grammar.
 
+mod axis;
+mod listed;
+mod when;
+
 use std::fmt;
-use std::time::Duration;
 
 use http::HeaderMap;
 
 use crate::core::moment::WallTime;
 use crate::core::rule::claim::Claims;
+pub use crate::core::rule::header::axis::{Axis, AxisRole};
+pub use crate::core::rule::header::listed::{Listed, ListedQuota};
+pub(crate) use crate::core::rule::header::when::LONGEST_NANOS;
+pub use crate::core::rule::header::when::{LONGEST, When};
 use crate::core::rule::index::{Lexicon, same};
-use crate::core::signal::{Dimension, LimitClass, QuotaWindow, Scope, TokenKind};
-
-/// Longer waits are read as this one: 2147483648 s, the number RFC 9111 section 1.2.2 uses for the same purpose.
-pub const LONGEST: Duration = Duration::from_secs(2_147_483_648);
-/// The same in nanoseconds.
-pub(crate) const LONGEST_NANOS: u64 = 2_147_483_648_000_000_000;
-
-/// When something ends, as it was stated: after a time, at an instant, or, where several were stated, at the latest of
-/// them. Resolution one nanosecond; what is later than 584 years from now or from 1970 is taken for that.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct When {
-    delay_nanos: u64,
-    /// Since 1970; 0 where no instant was stated, and for one that had passed by then.
-    instant_nanos: u64,
-}
-
-impl When {
-    /// After this time.
-    #[must_use]
-    pub const fn after(delay: Duration) -> Self {
-        Self { delay_nanos: saturated(delay), instant_nanos: 0 }
-    }
-
-    /// After so many nanoseconds.
-    pub(crate) const fn after_nanos(delay_nanos: u64) -> Self {
-        Self { delay_nanos, instant_nanos: 0 }
-    }
-
-    /// At this instant of civil time.
-    #[must_use]
-    pub const fn at(instant: WallTime) -> Self {
-        Self { delay_nanos: 0, instant_nanos: saturated(instant.elapsed_since_epoch()) }
-    }
-
-    /// The later of both.
-    #[must_use]
-    pub fn or_later(self, other: Self) -> Self {
-        Self {
-            delay_nanos: self.delay_nanos.max(other.delay_nanos),
-            instant_nanos: self.instant_nanos.max(other.instant_nanos),
-        }
-    }
-
-    /// Whether it was stated as no time at all.
-    #[must_use]
-    pub const fn is_zero(self) -> bool {
-        self.delay_nanos == 0 && self.instant_nanos == 0
-    }
-
-    /// How long from `now`; zero when it has passed, never longer than [`LONGEST`]. `now` is asked only for an instant.
-    #[must_use]
-    pub fn from(self, now: impl FnOnce() -> WallTime) -> Duration {
-        let delay = Duration::from_nanos(self.delay_nanos);
-        let until = match self.instant_nanos {
-            0 => Duration::ZERO,
-            nanos => now().until(WallTime::since_epoch(Duration::from_nanos(nanos))),
-        };
-        delay.max(until).min(LONGEST)
-    }
-}
-
-const fn saturated(duration: Duration) -> u64 {
-    let nanos = duration.as_nanos();
-    if nanos > u64::MAX as u128 { u64::MAX } else { nanos as u64 }
-}
-
-/// What an axis is good for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AxisRole {
-    /// When it is exhausted it is why the provider throttles; it is a quota reading too.
-    Cause,
-    /// Its reset is the wait of every error, exhausted or not.
-    Standing,
-    /// Nothing is refused when it is exhausted (a priority share): telemetry only.
-    Reserve,
-}
-
-/// One axis of a provider's limits: what several headers together describe.
-///
-/// ```
-/// use forbear::core::rule::header::Axis;
-/// use forbear::core::signal::{Dimension, QuotaWindow};
-/// use forbear::Scope;
-/// const PROJECT: Axis = Axis::new("project tokens", Dimension::Tokens, QuotaWindow::Minute).at(Scope::Project);
-/// assert_eq!(PROJECT.scope, Some(Scope::Project));
-/// ```
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Axis {
-    /// Its name within the table: rows that name the same axis describe it together.
-    pub name: &'static str,
-    /// Which limit was hit when it is exhausted.
-    pub class: LimitClass,
-    /// The token side it counts.
-    pub token_kind: Option<TokenKind>,
-    /// The level it belongs to, if the headers tell.
-    pub scope: Option<Scope>,
-    /// The quota it is reported as.
-    pub quota: Option<(Dimension, QuotaWindow)>,
-    /// What it is good for.
-    pub role: AxisRole,
-}
-
-impl Axis {
-    /// An axis that counts `dimension` in `window`.
-    #[must_use]
-    pub const fn new(name: &'static str, dimension: Dimension, window: QuotaWindow) -> Self {
-        let token_kind = match dimension {
-            Dimension::Requests => None,
-            Dimension::Tokens => Some(TokenKind::Total),
-            Dimension::InputTokens => Some(TokenKind::Input),
-            Dimension::OutputTokens => Some(TokenKind::Output),
-        };
-        let class = match (window, dimension) {
-            (QuotaWindow::Day, _) => LimitClass::Daily,
-            (_, Dimension::Requests) => LimitClass::RequestRate,
-            _ => LimitClass::TokenThroughput,
-        };
-        Self { name, class, token_kind, scope: None, quota: Some((dimension, window)), role: AxisRole::Cause }
-    }
-
-    /// An axis whose unit the provider does not say: exhausted, it means [`LimitClass::Unknown`].
-    #[must_use]
-    pub const fn unnamed(name: &'static str) -> Self {
-        Self { name, class: LimitClass::Unknown, token_kind: None, scope: None, quota: None, role: AxisRole::Cause }
-    }
-
-    /// The same, belonging to `scope`.
-    #[must_use]
-    pub const fn at(mut self, scope: Scope) -> Self {
-        self.scope = Some(scope);
-        self
-    }
-
-    /// The same, but not reported as a quota of its own.
-    #[must_use]
-    pub const fn unreported(mut self) -> Self {
-        self.quota = None;
-        self
-    }
-
-    /// The same in this role.
-    #[must_use]
-    pub const fn role(mut self, role: AxisRole) -> Self {
-        self.role = role;
-        self
-    }
-}
 
 /// What a header means, and the grammar its value is read by. A grammar refuses (`None`) what it does not read whole;
 /// a refused value counts as absent.
@@ -322,68 +180,4 @@ impl Headers {
 
 const fn whole(value: &[u8]) -> &[u8] {
     value
-}
-
-/// One quota of the IETF `RateLimit` fields.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct ListedQuota {
-    /// The class its policy names; `None` when no policy can be read.
-    pub class: Option<LimitClass>,
-    /// The token side its policy names.
-    pub token_kind: Option<TokenKind>,
-    /// Its window, if a policy tells.
-    pub window: Option<Duration>,
-    /// What it grants.
-    pub limit: Option<u64>,
-    /// What is left; `Some(0)` is exhausted.
-    pub remaining: Option<u64>,
-    /// When it resets.
-    pub reset: Option<When>,
-    /// Where the reset stood.
-    pub place: &'static str,
-    /// Whether the reset stood in a header of its own, which is asked before the parameter `t`.
-    pub own_header: bool,
-}
-
-/// The quotas of the IETF `RateLimit` fields of one answer: the first eight, no allocation.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Listed {
-    quotas: [Option<ListedQuota>; 8],
-}
-
-impl Listed {
-    /// Adds a quota; nothing happens when all places are taken.
-    pub fn push(&mut self, quota: ListedQuota) {
-        if let Some(place) = self.quotas.iter_mut().find(|place| place.is_none()) {
-            *place = Some(quota);
-        }
-    }
-
-    /// The quotas, in the order they stood.
-    pub fn iter(&self) -> impl Iterator<Item = &ListedQuota> {
-        self.quotas.iter().flatten()
-    }
-
-    /// The exhausted ones.
-    pub fn exhausted(&self) -> impl Iterator<Item = &ListedQuota> {
-        self.iter().filter(|quota| quota.remaining == Some(0))
-    }
-}
-
-impl ListedQuota {
-    /// A quota of which nothing is known yet.
-    #[must_use]
-    pub const fn new(place: &'static str) -> Self {
-        Self {
-            class: None,
-            token_kind: None,
-            window: None,
-            limit: None,
-            remaining: None,
-            reset: None,
-            place,
-            own_header: false,
-        }
-    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::HeaderMap;
 
 use crate::core::moment::WallTime;
-use crate::core::rule::axis::AxisSeen;
+use crate::core::rule::axis_seen::AxisSeen;
 use crate::core::rule::claim::Claims;
 use crate::core::rule::fact::Asked;
 use crate::core::rule::header::{AXES, Axis, AxisRole, Headers, Listed, ListedQuota, Means, ReadListed, When};

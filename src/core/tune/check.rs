@@ -85,7 +85,7 @@ impl RetryLayer {
             most_requests: self.requests(),
             longest_call: self.longest_call(),
             together: together(self),
-            suggestion: Suggestion::of(window, deadline, false, false),
+            suggestion: Suggestion::of(window, deadline, false, self.interactive),
             findings: Vec::new(),
         };
         check.findings = findings(self, &check);
@@ -107,7 +107,8 @@ fn findings(layer: &RetryLayer, check: &Check) -> Vec<Finding> {
     let retries = check.most_requests > 1;
     let found = [
         outlives(check).filter(|_| retries),
-        gives_up(check),
+        // Where next to nobody can be saved, not to retry is as good an answer.
+        gives_up(check).filter(|_| retries || !check.suggestion.saves_few()),
         doomed(check).filter(|_| retries),
         wastes(check).filter(|_| retries),
         multiplies(layer, check),

@@ -22,7 +22,8 @@ words! {
         /// Calls give up before the reset by more than 10 points more than suggested numbers make them; an error when more
         /// than half do. Number: the chance of giving up before the reset.
         GivesUpBeforeReset => "gives_up_before_reset",
-        /// Retries where the deadline is a quarter of the window or less. Number: the deadline as a share of the window.
+        /// Retries where none are suggested: the deadline is a sixtieth of the window or less, or a quarter where a person
+        /// waits. Number: the deadline as a share of the window.
         DeadlineBeforeReset => "deadline_before_reset",
         /// More than five requests of a throttled call are refused, and more than one and a half times what suggested numbers
         /// waste. Number: refused requests of a throttled call.

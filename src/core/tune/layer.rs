@@ -78,6 +78,7 @@ pub enum StatedWaits {
 /// | `timeout` | none | 1 ms to 24 h |
 /// | `deadline` | none | 1 ms to 7 days |
 /// | `stated_waits` | unknown | |
+/// | `interactive` | no | |
 /// | `below` | none | as this table; two layers at most, of 10000 requests together |
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -98,6 +99,8 @@ pub struct RetryLayer {
     pub deadline: Option<Duration>,
     /// What it does with stated waits.
     pub stated_waits: StatedWaits,
+    /// Whether a person waits for the answer, who is better told at once where most retries must fail.
+    pub interactive: bool,
     /// The layer below, which repeats the requests of each attempt by itself.
     pub below: Option<Box<Self>>,
 }
@@ -116,6 +119,7 @@ impl RetryLayer {
             timeout: None,
             deadline: None,
             stated_waits: StatedWaits::Unknown,
+            interactive: false,
             below: None,
         }
     }
@@ -161,6 +165,14 @@ impl RetryLayer {
     #[must_use]
     pub const fn stated_waits(mut self, stated_waits: StatedWaits) -> Self {
         self.stated_waits = stated_waits;
+        self
+    }
+
+    /// The same with a person who waits for the answer, or nobody: see
+    /// [`ForWindow::interactive`](crate::core::tune::ForWindow::interactive).
+    #[must_use]
+    pub const fn interactive(mut self, interactive: bool) -> Self {
+        self.interactive = interactive;
         self
     }
 

@@ -1,3 +1,5 @@
+//! The reach of a layer against cases reckoned by hand, and against dice.
+
 use super::*;
 use crate::core::dice::{Dice, SeededDice};
 use crate::core::tune::layer::Jitter;

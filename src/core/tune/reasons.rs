@@ -1,6 +1,6 @@
 //! Why a suggestion's numbers are what they are.
 
-use crate::core::tune::human::HumanDuration;
+use crate::core::tune::human::{HumanDuration, HumanPercent};
 use crate::core::tune::suggest::Suggestion;
 
 /// One number of a suggestion, and why it is what it is.
@@ -38,51 +38,70 @@ impl Suggestion {
         reasons
     }
 
-    /// Whether most retries are known to fail, and are made all the same.
-    fn is_best_effort(&self) -> bool {
-        !self.states_delay && self.deadline * 4 <= self.window
+    /// What to know before retries are made that can save one throttled call in four at most; nothing where no retry is
+    /// suggested or more can be saved.
+    #[must_use]
+    pub fn caution(&self) -> Option<String> {
+        let reach = &self.reach;
+        (self.retries() && self.saves_few()).then(|| {
+            format!(
+                "where a person waits, do not retry: a window of {} resets within {} for at most {} of the throttled calls, and                  the others would hear it after {} instead of at once. {:.0} retries are refused for each call that is saved",
+                HumanDuration(self.window),
+                HumanDuration(self.deadline),
+                HumanPercent(self.best_coverage()),
+                HumanDuration(self.deadline),
+                (reach.wasted - 1.0) / reach.coverage,
+            )
+        })
     }
 
     /// Why the base is what it is: a tenth of the window, or bounded by the deadline.
     fn why_base(&self) -> &'static str {
-        if self.is_best_effort() {
-            return "a third of the deadline: few retries, far apart, since most are refused";
-        }
-        let (of_window, of_deadline) = if self.states_delay { (1, 8) } else { (10, 15) };
-        match (self.window / of_window <= self.deadline / of_deadline, self.states_delay) {
-            (true, false) => "a tenth of the window",
+        match (self.states_delay, self.window <= self.deadline / 8) {
+            (false, _) if self.window / 10 > self.cap => "the cap: a tenth of the window is longer than that",
+            (false, _) => "a tenth of the window",
             (true, true) => "the window: the jitter on top of a stated wait",
-            (false, false) => "a fifteenth of the deadline: a tenth of the window would be too long for it",
-            (false, true) => "an eighth of the deadline: the jitter on top of a stated wait",
+            (true, false) => "an eighth of the deadline: the jitter on top of a stated wait",
         }
     }
 
     /// Why the cap is what it is.
     fn why_cap(&self) -> &'static str {
-        let (share, most) =
-            if self.states_delay { (self.deadline / 4, self.window * 2) } else { (self.deadline / 8, self.window) };
-        match (self.cap == self.base, share < most, self.states_delay) {
-            (true, _, _) => "the base: there is no room for longer waits",
-            (false, true, false) => "an eighth of the deadline",
-            (false, true, true) => "a quarter of the deadline",
-            (false, false, _) if self.deadline / 40 > most => {
-                "more than a window, so that the attempts last for the deadline"
+        let Self { window, deadline, states_delay, .. } = *self;
+        let most = if states_delay { window * 2 } else { window };
+        if deadline / 40 > most {
+            return "more than a window, so that the attempts last for the deadline";
+        }
+        match (states_delay, deadline) {
+            (true, _) if self.cap == self.base => "the base: there is no room for longer waits",
+            (true, _) if deadline / 4 < window * 2 => "a quarter of the deadline",
+            (true, _) => "two windows",
+            (false, _) if deadline / 10 >= window => "the window",
+            (false, _) if deadline >= window => {
+                "a tenth of the deadline: longer waits would miss more resets, shorter ones waste requests"
             }
-            (false, false, false) => "the window",
-            (false, false, true) => "two windows",
+            (false, _) if (deadline + window) / 20 >= deadline => {
+                "the deadline: more than a retry or two would save too little"
+            }
+            (false, _) => {
+                "a twentieth of window and deadline together: longer waits would miss more resets, shorter ones waste requests"
+            }
         }
     }
 
     /// Why there are so many attempts, with the sum of their waits.
     fn why_attempts(&self) -> String {
         let (window, deadline) = (HumanDuration(self.window), HumanDuration(self.deadline));
-        let percent = self.best_coverage() * 100.0;
+        let best = HumanPercent(self.best_coverage());
         if !self.retries() {
+            let otherwise = if self.interactive {
+                ". Allow a longer deadline, hand the work to a queue, or retry only where the provider states a wait that fits"
+            } else {
+                ". Allow a longer deadline, or retry only where the provider states a wait that fits"
+            };
             return format!(
-                "do not retry: a window of {window} resets within {deadline} for at most {percent:.0} % of the throttled \
-                 calls, and every retry of the others would be refused. Allow a longer deadline, hand the work to a queue, or \
-                 retry only where the provider states a wait that fits. If these {percent:.0} % are worth their requests, ask for \
-                 best effort"
+                "do not retry: a window of {window} resets within {deadline} for at most {best} of the throttled calls, and \
+                 every retry of the others would be refused{otherwise}"
             );
         }
         if self.attempts == 100 {

@@ -22,10 +22,11 @@ const MOST_ATTEMPTS: u32 = 100;
 ///
 /// // A job that may take 90 s, against a quota per minute.
 /// let nightly = Policy::for_window(Duration::from_secs(60)).deadline(Duration::from_secs(90)).named("nightly").build()?;
-/// assert_eq!((nightly.base(), nightly.cap()), (Duration::from_secs(6), Duration::from_secs(11)));
+/// assert_eq!((nightly.base(), nightly.cap()), (Duration::from_secs(6), Duration::from_secs(9)));
 ///
 /// // A person who waits 15 s, against the same quota, and a provider that does not say how long to wait: no retry.
-/// let chat = Policy::for_window(Duration::from_secs(60)).deadline(Duration::from_secs(15)).build()?;
+/// let minute = Policy::for_window(Duration::from_secs(60));
+/// let chat = minute.interactive(true).deadline(Duration::from_secs(15)).build()?;
 /// assert_eq!(chat.attempts(), 1);
 /// # Ok::<(), forbear::InvalidSetting>(())
 /// ```
@@ -34,13 +35,13 @@ const MOST_ATTEMPTS: u32 = 100;
 pub struct ForWindow {
     window: Duration,
     states_delay: bool,
-    best_effort: bool,
+    interactive: bool,
 }
 
 impl ForWindow {
     /// For a window of this length.
     pub(super) const fn of(window: Duration) -> Self {
-        Self { window, states_delay: false, best_effort: false }
+        Self { window, states_delay: false, interactive: false }
     }
 
     /// Whether the provider normally states how long to wait, as [`Table::states_delay`](crate::core::rule::Table) knows;
@@ -51,20 +52,24 @@ impl ForWindow {
         self
     }
 
-    /// Whether calls are worth a retry of which most must fail: false unless set. Then a few retries, far apart, are suggested
-    /// where the answer is otherwise not to retry.
+    /// Whether a person waits for the answer: false unless set. Then no retry is suggested where the deadline is a quarter of
+    /// the window or less and no wait is stated. Three of four who were throttled would be told "busy" all the same, after
+    /// they had waited for the whole deadline; they are better told at once. Work that nobody waits for loses nothing by a
+    /// few retries far apart.
     ///
     /// ```
     /// use std::time::Duration;
     /// use forbear::Policy;
-    /// let (minute, deadline) = (Duration::from_secs(60), Duration::from_secs(15));
-    /// let all_the_same = Policy::for_window(minute).best_effort(true).suggest(deadline)?;
-    /// assert!(all_the_same.retries() && all_the_same.reach.requests < 7.0);
-    /// assert!(all_the_same.reach.coverage < 0.25, "of the throttled calls");
+    /// let (minute, deadline) = (Policy::for_window(Duration::from_secs(60)), Duration::from_secs(15));
+    /// assert!(!minute.interactive(true).suggest(deadline)?.retries());
+    ///
+    /// let unattended = minute.suggest(deadline)?;
+    /// assert!(unattended.retries() && unattended.reach.requests < 8.0);
+    /// assert!(unattended.reach.coverage < 0.25, "of the throttled calls");
     /// # Ok::<(), forbear::InvalidSetting>(())
     /// ```
-    pub const fn best_effort(mut self, best_effort: bool) -> Self {
-        self.best_effort = best_effort;
+    pub const fn interactive(mut self, interactive: bool) -> Self {
+        self.interactive = interactive;
         self
     }
 
@@ -85,7 +90,7 @@ impl ForWindow {
         const WEEK: Duration = Duration::from_secs(604_800);
         within("window", self.window, SHORTEST_WINDOW..=LONGEST_WINDOW, "10ms to 24h")?;
         within("deadline", deadline, Duration::from_millis(1)..=WEEK, "1ms to 7 days")?;
-        Ok(Suggestion::of(self.window, deadline, self.states_delay, self.best_effort))
+        Ok(Suggestion::of(self.window, deadline, self.states_delay, self.interactive))
     }
 }
 
@@ -93,19 +98,36 @@ impl ForWindow {
 ///
 /// | number | how |
 /// |---|---|
-/// | base | a tenth of the window, but a fifteenth of the deadline at most; where waits are stated an eighth of the deadline, but the window at most |
+/// | base | a tenth of the window, but the cap at most; where waits are stated an eighth of the deadline, but the window at most |
 /// | factor | 2 |
-/// | cap | an eighth of the deadline, a quarter where waits are stated, between base and window, or two windows where waits are stated; with very long deadlines a fortieth of them, up to ten windows |
+/// | cap | a twentieth of window and deadline together, but a tenth of the deadline where that is longer than the window; the window or the deadline at most. Where waits are stated a quarter of the deadline, from the base to two windows. With very long deadlines a fortieth of them, up to ten windows |
 /// | attempts | as many as it takes for the waits of full jitter (without a cap base·(2ⁿ−1)/2 after n of them) to add up to one and a half deadlines on average, so that the deadline ends a call and not the count, even where the dice fall short; at most 100 |
-/// | retry at all | not where the deadline is a quarter of the window or less and no wait is stated: three calls in four could not be saved, and all their requests were wasted. With [`ForWindow::best_effort`] a few, base and cap a third of the deadline |
+/// | retry at all | not where no wait is stated and the deadline is a sixtieth of the window or less, or a quarter where a person waits ([`ForWindow::interactive`]) |
 /// | header cap | 5 min, or the window if that is longer |
 ///
-/// Where waits are stated the curve is the jitter on top of them. It decides how many of those who were told the same moment
-/// come at it, find too little, and come again; and it costs no success, since it takes half of what the deadline leaves
-/// at most. So it is longer than a curve that has to find the reset by itself.
+/// # Where no wait is stated
 ///
-/// The constants were chosen by simulation on one set of random cases and measured on another; `cargo run --release -p
-/// forbear-bench --bin numbers` repeats that.
+/// The window resets at an instant that no call knows, so what counts is how long before the deadline the last request
+/// begins: a reset after that comes in vain. Waits of full jitter with the bound c leave a gap of c/3 on average (the age of
+/// a renewal process, E\[wait²\] / 2·E\[wait\]), and a reset falls into it with the chance c/3·window. Let half of all calls
+/// be throttled, which is a limit far exceeded. The other half succeed at once, and of the throttled ones
+/// deadline/window could be saved; then the gap costs c / 3·(window + deadline) of all successes. **The cap is the longest
+/// for which that is one success in sixty**: (window + deadline) / 20. It is the fewest requests that lose next to nothing. Of
+/// a deadline longer than the window the deadline takes the window's place, since at a crowded limit a call may have to
+/// wait for several windows.
+///
+/// By the same account a deadline of a sixtieth of the window makes all retries together worth one success in sixty: no
+/// retry is suggested there.
+///
+/// # Where waits are stated
+///
+/// There the curve is the jitter on top of them. It decides how many of those who were told the same moment
+/// come at it, find too little, and come again; and it costs no success, since it takes half of what the deadline leaves
+/// at most. So it is longer than a curve that has to find the reset by itself. A retry is made only where its wait fits
+/// the deadline, so that a short deadline is no reason against it.
+///
+/// `cargo run --release -p forbear-bench --bin numbers` holds the suggestions against the best of a sweep, on random cases
+/// other than those on which their constants were chosen.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Suggestion {
@@ -115,6 +137,8 @@ pub struct Suggestion {
     pub deadline: Duration,
     /// Whether the provider states how long to wait.
     pub states_delay: bool,
+    /// Whether a person waits for the answer.
+    pub interactive: bool,
     /// The bound of the first wait.
     pub base: Duration,
     /// By how much the bound grows.
@@ -131,23 +155,23 @@ pub struct Suggestion {
 
 impl Suggestion {
     /// The numbers themselves; window and deadline are in range.
-    pub(super) fn of(window: Duration, deadline: Duration, states_delay: bool, best_effort: bool) -> Self {
+    pub(super) fn of(window: Duration, deadline: Duration, states_delay: bool, interactive: bool) -> Self {
         const HOUR: Duration = Duration::from_secs(3_600);
-        let hopeless = !states_delay && deadline * 4 <= window;
-        let (base, cap) = match (hopeless, states_delay) {
-            (true, _) => (deadline / 3, deadline / 3),
-            (false, false) => ((window / 10).min(deadline / 15), (deadline / 8).min(window)),
-            (false, true) => (window.min(deadline / 8), (deadline / 4).min(window * 2)),
+        let (base, cap) = if states_delay {
+            (window.min(deadline / 8), (deadline / 4).min(window * 2))
+        } else {
+            let cap = ((deadline + deadline.max(window)) / 20).min(window).min(deadline);
+            (cap.min(window / 10), cap)
         };
         let base = rounded(base).clamp(Duration::from_millis(1), HOUR);
         let cap = rounded(cap.max((deadline / 40).min(window * 10))).clamp(base, LONGEST_WINDOW);
-        let attempts = attempts_to_fill(deadline + deadline / 2, base, cap);
-        let attempts = if hopeless && !best_effort { 1 } else { attempts };
+        let worth_it = states_delay || deadline * 60 > window && !(interactive && saves_few(window, deadline));
+        let attempts = if worth_it { attempts_to_fill(deadline + deadline / 2, base, cap) } else { 1 };
         let header_cap = Duration::from_secs(300).max(window);
         let mut layer = RetryLayer::new(base, attempts);
         layer.cap = cap;
         let reach = Reach::of(&layer, window, deadline);
-        Self { window, deadline, states_delay, base, factor: 2.0, cap, attempts, header_cap, reach }
+        Self { window, deadline, states_delay, interactive, base, factor: 2.0, cap, attempts, header_cap, reach }
     }
 
     /// Whether a retry is suggested at all.
@@ -158,7 +182,8 @@ impl Suggestion {
 
     /// The policy of these numbers, to be named and built.
     pub fn policy(&self) -> PolicyBuilder {
-        Policy::background(self.deadline)
+        let policy = if self.interactive { Policy::interactive } else { Policy::background };
+        policy(self.deadline)
             .base(self.base)
             .factor(self.factor)
             .cap(self.cap)
@@ -172,6 +197,17 @@ impl Suggestion {
     pub fn best_coverage(&self) -> f64 {
         (self.deadline.as_secs_f64() / self.window.as_secs_f64()).min(1.0)
     }
+
+    /// Whether no numbers could save more than one of four throttled calls, since no wait is stated.
+    #[must_use]
+    pub fn saves_few(&self) -> bool {
+        !self.states_delay && saves_few(self.window, self.deadline)
+    }
+}
+
+/// Whether no retries without a stated wait could save more than one of four throttled calls.
+pub(super) fn saves_few(window: Duration, deadline: Duration) -> bool {
+    deadline * 4 <= window
 }
 
 /// The fewest attempts whose waits, with full jitter, add up to `time` on average.
@@ -207,22 +243,42 @@ mod tests {
     #[test]
     fn a_job_against_a_minute_starts_at_a_tenth_of_it_and_reaches_past_it() {
         let job = suggested(MINUTE, 120 * SECOND, false);
-        assert_eq!((job.base, job.cap), (6 * SECOND, 15 * SECOND));
-        // 3 and 6 s, then 7.5 s each: 25 waits last for 181.5 s on average.
-        assert_eq!(job.attempts, 26);
+        assert_eq!((job.base, job.cap), (6 * SECOND, 12 * SECOND));
+        // 3 s, then 6 s each: 31 waits last for 183 s on average.
+        assert_eq!(job.attempts, 32);
         assert!(job.reach.coverage > 0.99 && job.reach.coverage_at_start > 0.99, "{job:?}");
     }
 
     #[test]
     fn a_person_is_not_made_to_wait_for_what_cannot_come() {
-        assert!(!suggested(MINUTE, 15 * SECOND, false).retries());
-        assert!(suggested(MINUTE, 16 * SECOND, false).retries());
-        let told = suggested(MINUTE, 15 * SECOND, true);
+        let person = |deadline| Policy::for_window(MINUTE).interactive(true).suggest(deadline).expect("in range");
+        assert!(!person(15 * SECOND).retries() && person(16 * SECOND).retries());
+        assert_eq!(person(16 * SECOND).attempts, suggested(MINUTE, 16 * SECOND, false).attempts);
+        let told =
+            Policy::for_window(MINUTE).interactive(true).states_delay(true).suggest(15 * SECOND).expect("in range");
         assert!(
             told.retries() && (told.base, told.cap) == (1_900 * SECOND / 1_000, 3_800 * SECOND / 1_000),
             "{told:?}"
         );
         assert_eq!(told.best_coverage(), 0.25);
+    }
+
+    #[test]
+    fn retries_are_as_far_apart_as_costs_one_success_in_sixty() {
+        let cap = |deadline| suggested(MINUTE, deadline * SECOND, false).cap;
+        // A twentieth of window and deadline together, a tenth of longer deadlines, within window and deadline.
+        assert_eq!([2, 20, 60, 120, 900].map(cap), [2, 4, 6, 12, 60].map(|seconds| seconds * SECOND));
+        assert_eq!(suggested(MINUTE, 20 * SECOND, false).base, 4 * SECOND, "no longer than the cap");
+        let loses = |suggestion: &Suggestion| {
+            let (saved, best) = (suggestion.reach.coverage, suggestion.best_coverage());
+            // Half of the calls are throttled.
+            (best - saved) / (1.0 + best)
+        };
+        for deadline in 2..=60 {
+            let suggestion = suggested(MINUTE, deadline * SECOND, false);
+            assert!(suggestion.retries() && loses(&suggestion) < 0.02, "{suggestion:?}");
+        }
+        assert!(!suggested(MINUTE, SECOND, false).retries(), "all of them would be worth one in sixty");
     }
 
     #[test]

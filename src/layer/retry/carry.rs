@@ -14,7 +14,7 @@ use crate::layer::retry::replay::Kept;
 use crate::run::{InFlight, Observe, Pool, Settle, read_chain};
 
 /// Bytes of a request's body that are kept for another attempt, unless said otherwise.
-pub(super) const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
+const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 
 /// What a layer was made with; each of its calls may choose otherwise.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ impl Settings {
 }
 
 /// An answer, with what it takes along.
-pub(super) struct Arrived<G> {
+struct Arrived<G> {
     answer: Result<G, Failed>,
     in_flight: Option<InFlight>,
 }

@@ -85,7 +85,7 @@ impl Pattern {
     fn of(given: ArrivalPattern, measured: Duration) -> Result<Self, InvalidSetting> {
         let rate = |field, rate| Ok(Number(field, rate).within(60.0, 0.0..=1e6, "0 to 10^6")? / 60.0);
         let count = |field, count| Ok(Number(field, count).whole(1e6, COUNT)?.unwrap_or(100) as u32);
-        let span = |field, span, default| seconds(field, span, default, 0.001..=LONGEST, "0.001 to 31 days");
+        let span = |field, span, default| seconds(field, span, default, 0.001..=LONGEST, "0.001 to 2678400 (31 days)");
         Ok(match given {
             ArrivalPattern::Poisson(given) => {
                 Self::Poisson { rate: rate("callers.arrivals.poisson.per_minute", given.per_minute)? }
@@ -93,7 +93,13 @@ impl Pattern {
             ArrivalPattern::OnOff(given) => Self::OnOff {
                 rate: rate("callers.arrivals.on_off.per_minute", given.per_minute)?,
                 on: span("callers.arrivals.on_off.on_s", given.on_s, 60.0)?,
-                off: seconds("callers.arrivals.on_off.off_s", given.off_s, 60.0, 0.0..=LONGEST, "0 to 31 days")?,
+                off: seconds(
+                    "callers.arrivals.on_off.off_s",
+                    given.off_s,
+                    60.0,
+                    0.0..=LONGEST,
+                    "0 to 2678400 (31 days)",
+                )?,
             },
             ArrivalPattern::Batch(given) => Self::Batch {
                 size: count("callers.arrivals.batch.size", given.size)?,
@@ -122,7 +128,7 @@ impl Pattern {
                         given.period_s,
                         3_600.0,
                         1.0..=LONGEST,
-                        "1 to 31 days",
+                        "1 to 2678400 (31 days)",
                     )?,
                 }
             }

@@ -34,7 +34,8 @@ impl ClassPlan {
         given: &PolicySettings,
     ) -> Result<Self, InvalidSetting> {
         const HOUR: f64 = 3_600.0;
-        let deadline = seconds("deadline_s", deadline, LONGEST_CALL, 0.001..=LONGEST_CALL, "0.001 to 7 days, or none")?;
+        let deadline =
+            seconds("deadline_s", deadline, LONGEST_CALL, 0.001..=LONGEST_CALL, "0.001 to 604800 (7 days), or none")?;
         let base = seconds("policy.base_s", given.base_s, 6.0, 0.001..=HOUR, "0.001 to 3600")?;
         let least = base.as_secs_f64();
         let cap = seconds("policy.cap_s", given.cap_s, least.max(120.0), least..=24.0 * HOUR, "base_s to 86400")?;

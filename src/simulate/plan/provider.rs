@@ -64,7 +64,7 @@ pub(crate) struct TenantPlan {
 impl ProviderPlan {
     /// Checks the provider; `phase` says where the boundaries of its fixed windows lie.
     pub(super) fn of(given: &Provider, phase: &mut impl Dice) -> Result<Self, InvalidSetting> {
-        let window = seconds("provider.window_s", given.window_s, 60.0, 1.0..=LONGEST, "1 to 31 days")?;
+        let window = seconds("provider.window_s", given.window_s, 60.0, 1.0..=LONGEST, "1 to 2678400 (31 days)")?;
         let amount = |field, amount| Number(field, amount).whole(1e12, AMOUNT);
         let requests = amount("provider.requests_per_minute", given.requests_per_minute)?;
         let tokens = amount("provider.tokens_per_minute", given.tokens_per_minute)?;
@@ -72,7 +72,8 @@ impl ProviderPlan {
         let output = amount("provider.output_tokens_per_minute", given.output_tokens_per_minute)?;
         let daily_requests = amount("provider.requests_per_day", given.requests_per_day)?;
         let daily_tokens = amount("provider.tokens_per_day", given.tokens_per_day)?;
-        let day_end = seconds("provider.day_ends_at_s", given.day_ends_at_s, DAY, 0.001..=LONGEST, "0.001 to 31 days")?;
+        let day_end =
+            seconds("provider.day_ends_at_s", given.day_ends_at_s, DAY, 0.001..=LONGEST, "0.001 to 2678400 (31 days)")?;
         let burst = given.burst_s.map_or(Ok(window), |burst| {
             let most = window.as_secs_f64();
             seconds("provider.burst_s", Some(burst), most, 0.0..=most, "0 to the window")
@@ -141,8 +142,9 @@ impl TenantPlan {
     /// Checks another tenant.
     pub(super) fn of(given: &OtherTenant) -> Result<Self, InvalidSetting> {
         let rate = Number("others.requests_per_minute", given.requests_per_minute);
-        let on = given.on_s.map(|on| seconds("others.on_s", Some(on), on, 0.001..=LONGEST, "0.001 to 31 days"));
-        let off = seconds("others.off_s", given.off_s, 0.0, 0.0..=LONGEST, "0 to 31 days")?;
+        let on =
+            given.on_s.map(|on| seconds("others.on_s", Some(on), on, 0.001..=LONGEST, "0.001 to 2678400 (31 days)"));
+        let off = seconds("others.off_s", given.off_s, 0.0, 0.0..=LONGEST, "0 to 2678400 (31 days)")?;
         Ok(Self {
             per_second: rate.within(60.0, 0.0..=1e6, "0 to 10^6")? / 60.0,
             cycle: on.transpose()?.map(|on| (on, off)),
@@ -224,7 +226,7 @@ fn told(given: StatedWait) -> Result<RetryAfter, InvalidSetting> {
             Some(fixed),
             fixed,
             0.0..=LONGEST,
-            "0 to 31 days",
+            "0 to 2678400 (31 days)",
         )?),
         StatedWait::Lie(lie) => {
             return Err(InvalidSetting::new("provider.retry_after", lie, "fixed_s alone, or times and plus_s"));

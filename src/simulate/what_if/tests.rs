@@ -19,7 +19,7 @@ fn one_thing_is_changed_at_a_time() {
     let changed = |change: Change| change.applied_to(&today).expect("in range");
     assert_eq!(changed(Change::Today), today);
     let suggested = changed(Change::SuggestedNumbers);
-    assert_eq!((suggested.policy.base_s, suggested.policy.attempts), (Some(6.0), Some(26.0)));
+    assert_eq!((suggested.policy.base_s, suggested.policy.attempts), (Some(6.0), Some(32.0)));
     assert_eq!((&suggested.provider, &suggested.callers), (&today.provider, &today.callers));
     assert_eq!(changed(Change::SharedGate).limit_configured, Some(LimitKnown::No));
     assert_eq!(changed(Change::TwiceTheQuota).provider.requests_per_minute, Some(120.0));
@@ -31,7 +31,7 @@ fn each_kind_of_call_gets_numbers_of_its_own() {
         {"deadline_s": 15, "policy": "chat"}, {"deadline_s": 120, "policy": {"attempts": 3}}]}}"#;
     let changed = Change::SuggestedNumbers.applied_to(&scenario(json)).expect("in range");
     let run = Simulation::of(&changed).plotted().observed(&mut |_| {}).expect("in range");
-    assert_eq!(change::numbers(&run.1), "base 5 s, cap 5 s, attempts 1; base 6 s, cap 15 s, attempts 26");
+    assert_eq!(change::numbers(&run.1), "base 3.8 s, cap 3.8 s, attempts 13; base 6 s, cap 12 s, attempts 32");
 }
 
 #[test]

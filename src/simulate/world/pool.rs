@@ -2,23 +2,28 @@
 //!
 //! The state machines are the engine's own. What stands here is the part of `gate::{node, turn, queue}` that has wakers and
 //! timers there: a woken waiter is a [`Happening::Turn`] that happens now, a timer is a [`Happening::Timer`] that happens
-//! then. All who wait share one timer, which wakes the head when it may ask and everybody at his deadline.
+//! then. All who wait share one timer, which wakes the head when it may ask and everybody at their deadline.
+
+mod turn;
 
 use std::time::Duration;
 
 use crate::core::budget::{Budget, BudgetSettings};
 use crate::core::dice::SeededDice;
 use crate::core::estimate::Estimate;
-use crate::core::gate::{Admission, Ask, Gate, Hold, Look, Pass};
+use crate::core::gate::{Gate, Look, Pass};
 use crate::core::limit::Limit;
 use crate::core::merge::Shut;
 use crate::core::moment::Moment;
 use crate::core::quota_board::QuotaBoard;
-use crate::core::signal::{LimitClass, Quotas, Signal, TokenKind};
+use crate::core::signal::{Quotas, Signal, TokenKind};
 use crate::event::GateState;
 use crate::simulate::calendar::Calendar;
 use crate::simulate::world::Happening;
-use crate::simulate::world::queue::{Place, Queue};
+use crate::simulate::world::queue::Queue;
+
+use turn::Timer;
+pub(super) use turn::{Asking, Turn};
 
 /// The least time a throttle shuts a gate: that of most providers' tables.
 const SHUT_FLOOR: Duration = Duration::from_secs(1);
@@ -64,43 +69,6 @@ pub(super) struct Pool {
     pub(super) heard_throttle: Option<Moment>,
     /// Whether the gate has ever shut.
     pub(super) has_shut: bool,
-}
-
-/// The timer of a queue. One that turns out to ring early is set again then.
-#[derive(Clone, Copy, Debug)]
-struct Timer {
-    /// Which one it is.
-    number: u64,
-    /// When it rings.
-    at: Moment,
-}
-
-/// A call that asks for its turn.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Asking {
-    /// Its place in the queue.
-    pub(super) place: Place,
-    /// Its slot among the calls.
-    pub(super) slot: usize,
-    /// The last moment at which it is worth an attempt.
-    pub(super) deadline: Moment,
-    /// What it is expected to use.
-    pub(super) estimate: Option<Estimate>,
-    /// Whether it has had no attempt yet.
-    pub(super) first: bool,
-    /// Whether it waits already.
-    pub(super) queued: bool,
-}
-
-/// What a call is told that asks for its turn.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Turn {
-    /// Go; whether as a probe.
-    Passed { probe: bool },
-    /// Never, because of this.
-    Refused { class: LimitClass, retry_at: Option<Moment> },
-    /// Not yet: it will be asked again.
-    Waits,
 }
 
 impl Pool {
@@ -186,104 +154,6 @@ impl Pool {
         }
     }
 
-    /// A call asks for its turn.
-    pub(super) fn poll(&mut self, asking: &Asking, calendar: &mut Calendar<Happening>) -> Turn {
-        let Asking { place, slot, deadline, estimate, first, queued } = *asking;
-        let now = calendar.now();
-        if first
-            && !queued
-            && let Some(late) = self.gate.comes_too_late_by(self.queue.len(), deadline, now)
-        {
-            return Turn::Refused { class: self.gate.held_for(), retry_at: Some(now.after(late)) };
-        }
-        loop {
-            let is_head = self.queue.head_is(place);
-            let in_time = now < deadline;
-            let hold = match self.ask(now, is_head && in_time, estimate) {
-                Admission::Pass(pass) if is_head && in_time => {
-                    if self.leave(place) {
-                        self.see_to_head(calendar);
-                    }
-                    return Turn::Passed { probe: pass.probe };
-                }
-                Admission::Pass(_) => Hold { ask_again: now, class: self.gate.held_for(), shut: None },
-                Admission::Hold(hold) => hold,
-            };
-            let spent = hold.shut.is_some_and(|shut| shut.is_hard());
-            let hopeless = spent || hold.is_hopeless(is_head, deadline);
-            if hopeless || !in_time {
-                if self.leave(place) {
-                    // The next asks, and hears what is in the way.
-                    self.wake_head(calendar);
-                }
-                return Turn::Refused { class: hold.class, retry_at: hold.shut.map(|shut| shut.until) };
-            }
-            self.queue.enter(place, slot, deadline);
-            if self.queue.head_is(place) {
-                self.head_at = hold.ask_again;
-            }
-            if self.set_timer(calendar) {
-                return Turn::Waits;
-            }
-            self.take_due(calendar);
-        }
-    }
-
-    /// The `number`th timer rings: everybody is seen to whose time has come, and it is set anew. Returns who is to ask now,
-    /// in this order: they are woken where the timer rings, before what is to happen at the same moment after it.
-    pub(super) fn timer_due(&mut self, number: u64, calendar: &mut Calendar<Happening>) -> Vec<(Place, usize)> {
-        let mut woken = Vec::new();
-        if self.timer.take_if(|timer| timer.number == number).is_none() {
-            return woken;
-        }
-        let head = self.queue.head().map(|(place, _)| place);
-        loop {
-            woken.extend(std::iter::from_fn(|| self.queue.take_due(calendar.now())));
-            self.tidy();
-            let head_gone = self.queue.head().map(|(place, _)| place) != head;
-            if self.head_at <= calendar.now() || (head_gone && self.head_at == Moment::NEVER) {
-                // It asks, and says when it is to be woken next.
-                self.head_at = Moment::NEVER;
-                woken.extend(self.queue.head());
-            }
-            if self.queue.len() == 0 || self.set_timer(calendar) {
-                return woken;
-            }
-        }
-    }
-
-    /// Lets the timer ring when the head may ask, or the first deadline comes, unless it rings before. Returns false if
-    /// that is now.
-    fn set_timer(&mut self, calendar: &mut Calendar<Happening>) -> bool {
-        let at = self.queue.due(self.head_at);
-        if self.timer.is_some_and(|timer| timer.at <= at) {
-            return true;
-        }
-        self.timer = None;
-        if calendar.rounded(at) <= calendar.now() {
-            return false;
-        }
-        self.timers += 1;
-        self.timer = Some(Timer { number: self.timers, at });
-        calendar.note(at, Happening::Timer { pool: self.number, timer: self.timers });
-        true
-    }
-
-    /// Takes everybody out whose deadline has come; they ask once more, and are refused.
-    fn take_due(&mut self, calendar: &mut Calendar<Happening>) {
-        while let Some((place, slot)) = self.queue.take_due(calendar.now()) {
-            calendar.note_now(Happening::Turn { slot, place });
-        }
-        self.tidy();
-    }
-
-    /// A queue that nobody waits in has no timer.
-    fn tidy(&mut self) {
-        if self.queue.len() == 0 {
-            (self.head_at, self.timer) = (Moment::NEVER, None);
-        }
-    }
-
     /// Hears that a request sent under `pass` was throttled. Returns the shut if it is new or moved.
     pub(super) fn throttled(
         &mut self,
@@ -295,7 +165,7 @@ impl Pool {
         let shut = self.gate.throttled_among(self.in_flight, pass, signal, now, &mut self.dice);
         if shut.is_none() && self.gate.in_flight_limit().is_some() {
             self.barred = true;
-            self.told = state(self.gate.look(now, &mut self.dice));
+            self.told = GateState::of(&self.gate.look(now, &mut self.dice));
             self.wake_head(calendar);
         }
         let shut = shut?;
@@ -328,51 +198,14 @@ impl Pool {
         self.wake_head(calendar);
     }
 
-    /// Asks the gate, and takes a slot if one is free and `take` is set. A gate that flows bars nobody any more.
-    fn ask(&mut self, now: Moment, take: bool, estimate: Option<Estimate>) -> Admission {
-        let ask = Ask::at(now).with_in_flight(self.in_flight).with_estimate(estimate);
-        let mut admission = self.gate.peek_for(ask, &mut self.dice);
-        if matches!(admission, Admission::Hold(_)) {
-            return admission;
-        }
-        if take {
-            admission = self.gate.take_for(ask, &mut self.dice);
-        }
-        if self.notices(now) == Look::Flowing {
-            self.barred = false;
-        }
-        admission
-    }
-
     /// Notes the gate's state; one that lets calls in and did not before is to be told.
     fn notices(&mut self, now: Moment) -> Look {
         let look = self.gate.look(now, &mut self.dice);
-        let told = std::mem::replace(&mut self.told, state(look));
+        let told = std::mem::replace(&mut self.told, GateState::of(&look));
         if self.told != GateState::Shut && self.told != told {
             self.reopened = Some(self.told);
         }
         look
-    }
-
-    /// Leaves the queue; whether it was the head's place, and somebody waits for being told.
-    fn leave(&mut self, place: Place) -> bool {
-        let was_head = self.queue.leave(place);
-        self.tidy();
-        was_head && self.queue.len() > 0
-    }
-
-    /// Wakes the head when it may ask, which may be now.
-    fn see_to_head(&mut self, calendar: &mut Calendar<Happening>) {
-        let waits = match self.ask(calendar.now(), false, None) {
-            Admission::Hold(hold) => {
-                self.head_at = hold.ask_again;
-                self.set_timer(calendar)
-            }
-            _ => false,
-        };
-        if !waits {
-            self.wake_head(calendar);
-        }
     }
 
     /// Makes the head ask again, now.
@@ -383,18 +216,9 @@ impl Pool {
     }
 
     /// Makes those ask again who cannot wait beyond `moment`: they are to be refused.
-    fn wake_who_cannot_wait(&mut self, moment: Moment, calendar: &mut Calendar<Happening>) {
+    fn wake_who_cannot_wait(&self, moment: Moment, calendar: &mut Calendar<Happening>) {
         for (place, slot) in self.queue.due_by(moment) {
             calendar.note_now(Happening::Turn { slot, place });
         }
-    }
-}
-
-/// The state as events name it.
-const fn state(look: Look) -> GateState {
-    match look {
-        Look::Flowing => GateState::Flowing,
-        Look::Paced(_) => GateState::Paced,
-        Look::Shut(_) => GateState::Shut,
     }
 }

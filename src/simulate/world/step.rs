@@ -314,7 +314,7 @@ impl World<'_> {
     }
 
     /// The call is over: tells how it went.
-    fn tell_end(&mut self, going: &Going, outcome: CallOutcome, class: LimitClass, source: DelaySource) -> bool {
+    fn tell_end(&self, going: &Going, outcome: CallOutcome, class: LimitClass, source: DelaySource) -> bool {
         let (now, policy) = (self.calendar.now(), self.policy(going));
         self.tell(going.replica, || Event::CallEnded {
             policy: policy.name(),

@@ -21,13 +21,11 @@ use tokio::sync::Notify;
 
 use crate::clock;
 use crate::core::dice::Dice;
+use crate::core::gate::{STRIKES_FADE_AFTER, longest_shut};
 use crate::core::moment::Moment;
-use crate::core::signal::LimitClass;
 use crate::event::Event;
 use crate::event::words::StoreOperation;
-use crate::store::news::{
-    KEPT_AFTER_END, LONGEST_DAILY, LONGEST_SHUT, Line, OLDEST_REPORT, STRIKES_FADE_AFTER, end_word,
-};
+use crate::store::news::{KEPT_AFTER_END, Line, OLDEST_REPORT, end_word};
 use crate::store::order::Order;
 use crate::store::redis::ask::Unanswered;
 use crate::store::redis::breaker::{FOUND_WITHIN, jittered};
@@ -36,7 +34,7 @@ use crate::store::redis::link::PoolLink;
 use crate::store::redis::operator::invocation;
 use crate::store::redis::outbox::Slip;
 use crate::store::redis::permit;
-use crate::store::redis::stored::{FIELDS, Stored};
+use crate::store::redis::stored::{FIELDS, READ_AT_ONCE, Stored};
 
 /// Between two readings while something is shut, or news could be missed.
 const READ_OFTEN: Duration = Duration::from_secs(2);
@@ -48,8 +46,6 @@ const ALIVE_FOR: Duration = Duration::from_secs(45);
 const TRY_AGAIN: Duration = Duration::from_millis(500);
 /// Pools of each replica that an operator's list shows.
 const LISTED: usize = 500;
-/// Pools read in one trip.
-const READ_AT_ONCE: usize = 500;
 
 /// Tells what there is to tell, until the store is dropped.
 pub(super) async fn run(hub: Arc<Hub>) {
@@ -198,14 +194,13 @@ async fn report_of(hub: &Hub, tag: &str, name: &str, slip: &Slip) -> Result<(), 
     let asked_at = hub.clock.now();
     // Never sooner than it was: the end is counted from then.
     let seen_at = hub.state().server_clock.latest_ms(slip.seen_at).unwrap_or(0);
-    let longest = if slip.shut.class == LimitClass::Daily { LONGEST_DAILY } else { LONGEST_SHUT };
     let mut call = hub.scripts.report.key(hub.keys.entry(tag));
     call.arg(slip.admitted)
         .arg(millis_up(slip.seen_at.until(slip.shut.until)))
         .arg(seen_at)
         .arg(end_word(slip.shut.end))
         .arg(slip.shut.class.as_str())
-        .arg(millis_up(longest))
+        .arg(millis_up(longest_shut(slip.shut.class)))
         .arg(millis_up(OLDEST_REPORT))
         .arg(millis_up(STRIKES_FADE_AFTER))
         .arg(millis_up(KEPT_AFTER_END))

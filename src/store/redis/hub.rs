@@ -9,6 +9,7 @@ use redis::{Client, Script};
 use tokio::sync::Notify;
 
 use crate::clock::{Clock, SharedDice};
+use crate::core::gate::MOST_REPLICAS;
 use crate::core::moment::Moment;
 use crate::event::Event;
 use crate::event::sink::Listener;
@@ -21,8 +22,6 @@ use crate::store::redis::outbox::Outbox;
 use crate::store::redis::server_clock::ServerClock;
 use crate::store::{Fleet, Log, Note, Want};
 
-/// What is read is not trusted: no pace is divided by more.
-const MOST_REPLICAS: u32 = 100_000;
 /// No order was given later than this from now.
 const AHEAD_MS: u64 = 10_000;
 

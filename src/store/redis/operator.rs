@@ -15,12 +15,10 @@ use crate::store::redis::hub::Scripts;
 use crate::store::redis::keys::Keys;
 use crate::store::redis::operator_pool::{FleetPool, PoolName, SHOWN};
 use crate::store::redis::options::{NAMES, is_name};
-use crate::store::redis::stored::{FIELDS, Stored};
+use crate::store::redis::stored::{FIELDS, READ_AT_ONCE, Stored};
 
 /// A person waits longer than a courier.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
-/// How many pools are looked at in one trip.
-const READ_AT_ONCE: usize = 500;
 
 /// An operator's lever on all replicas of a fleet: sees the pools they share, and shuts, paces or reopens one everywhere.
 ///
@@ -41,9 +39,8 @@ const READ_AT_ONCE: usize = 500;
 /// # Ok(()) }
 /// ```
 ///
-/// # Errors
-/// Of every method that asks: the store could not be reached, refused, or did not answer within 5 s. An order may have been
-/// carried out all the same; to give it again does no harm.
+/// # Cancel safety
+/// An order that was dropped, or ended in an error, may have been carried out all the same; to give it again does no harm.
 #[derive(Debug)]
 pub struct Operator {
     client: redis::Client,
@@ -112,6 +109,9 @@ impl Operator {
     }
 
     /// The pools that replicas use or that were throttled of late, by name; of each replica at most the 500 it used last.
+    ///
+    /// # Errors
+    /// The store could not be reached, refused, or did not answer within 5 s.
     pub async fn list(&self) -> Result<Vec<FleetPool>, OperatorError> {
         let listed = self.listed().await?;
         let listed: Vec<_> =
@@ -137,23 +137,35 @@ impl Operator {
 
     /// Whether a replica said of late that it uses this pool or one below it: an order for any other is heard by all and
     /// holds nobody. A pool that nobody called for five minutes is not said to be used.
+    ///
+    /// # Errors
+    /// The store could not be reached, refused, or did not answer within 5 s.
     pub async fn is_used(&self, pool: &PoolName) -> Result<bool, OperatorError> {
         let tag = pool.tag(&self.keys);
         Ok(self.listed().await?.iter().any(|line| line.split_once(' ').is_some_and(|(listed, _)| listed == tag)))
     }
 
     /// One pool, if anything is known of it.
+    ///
+    /// # Errors
+    /// The store could not be reached, refused, or did not answer within 5 s.
     pub async fn show(&self, pool: &PoolName) -> Result<Option<FleetPool>, OperatorError> {
         Ok(self.read(&[pool.tag(&self.keys)]).await?.pop().filter(FleetPool::is_known))
     }
 
     /// Shuts the pool, and all below it, in every replica, for 1 ms to 26 h. Returns how many replicas were told at once.
+    ///
+    /// # Errors
+    /// A time outside its range; the store could not be reached, refused, or did not answer within 5 s.
     pub async fn shut(&self, pool: &PoolName, for_how_long: Duration, reason: &str) -> Result<u64, OperatorError> {
         self.hold(pool, for_how_long, Duration::ZERO, reason).await
     }
 
     /// Lets one call pass per `every` (1 ms to 1 h) over all replicas together, for 1 ms to 26 h. Each takes its part of
     /// that. Returns how many replicas were told at once.
+    ///
+    /// # Errors
+    /// A time outside its range; the store could not be reached, refused, or did not answer within 5 s.
     pub async fn pace(
         &self,
         pool: &PoolName,
@@ -168,6 +180,9 @@ impl Operator {
     /// Reopens the pool in every replica, whoever shut it for all of them: the provider, or an operator. Calls come back
     /// one after another. What an operator ordered in one process alone holds there. Returns how many replicas were told at
     /// once.
+    ///
+    /// # Errors
+    /// The store could not be reached, refused, or did not answer within 5 s.
     pub async fn reopen(&self, pool: &PoolName, reason: &str) -> Result<u64, OperatorError> {
         let order = self.order(Duration::ZERO, Duration::ZERO, reason);
         self.carry_out("reopen", pool, &order).await

@@ -9,14 +9,13 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use redis::Connection;
 
+use crate::core::gate::{LONGEST_DAILY, LONGEST_SHUT, STRIKES_FADE_AFTER, longest_shut};
 use crate::core::merge::End;
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;
 use crate::store::Want;
 use crate::store::entry::{Entry, Told};
-use crate::store::news::{
-    KEPT_AFTER_END, LONGEST_DAILY, LONGEST_SHUT, Line, OLDEST_REPORT, STRIKES_FADE_AFTER, end_word,
-};
+use crate::store::news::{KEPT_AFTER_END, Line, OLDEST_REPORT, end_word};
 use crate::store::redis::hub::Scripts;
 use crate::store::redis::permit;
 use crate::store::redis::stored::{FIELDS, Stored};
@@ -115,7 +114,7 @@ impl Both {
             Step::Report { behind, wait, seen_ago, end, class } => {
                 let admitted = self.round().saturating_sub(behind);
                 let seen_ms = seen_ago.map(|ago| before - ago.as_millis() as u64);
-                let longest = if class == LimitClass::Daily { LONGEST_DAILY } else { LONGEST_SHUT };
+                let longest = longest_shut(class);
                 let line: String = self
                     .scripts
                     .report

@@ -4,6 +4,8 @@ use crate::core::moment::Moment;
 use crate::store::news::{News, Phase, Stamp, clamp, class_from_word, end_from_word, number};
 use crate::store::order::Order;
 
+/// Pools read in one trip.
+pub(super) const READ_AT_ONCE: usize = 500;
 /// The fields that are read, in this order.
 pub(super) const FIELDS: &[&str] = &[
     "born",

@@ -77,7 +77,7 @@ impl Settings {
     /// # Errors
     /// A variable that cannot be read, or a setting out of its range.
     pub(super) fn of(config: &Config, environment: Environment<'_>) -> Result<Self, InstallError> {
-        within("otlp.push_every", config.push_every, PUSH_EVERY, "1 ms to 1 h").map_err(InstallError::Setting)?;
+        within("otlp.push_every", config.push_every, PUSH_EVERY, "1ms to 1h").map_err(InstallError::Setting)?;
         let every = environment.millis(&["OTEL_METRIC_EXPORT_INTERVAL"])?;
         let kept = |value: &str| value.trim().parse().ok().filter(|spans| *spans > 0);
         let kept = environment.first(&["OTEL_BSP_MAX_QUEUE_SIZE"], "spans, a whole number above 0", kept)?;
@@ -186,7 +186,7 @@ mod tests {
         let variables = [("OTEL_METRIC_EXPORT_INTERVAL", "5000")];
         assert_eq!(told(&config, &variables).push_every, Duration::from_secs(5));
         let error = settings(&config.push_every(Duration::ZERO), &variables).err().expect("refused");
-        assert_eq!(error, "otlp.push_every is 0ns; allowed: 1 ms to 1 h; nothing was installed");
+        assert_eq!(error, "otlp.push_every is 0ns; allowed: 1ms to 1h; nothing was installed");
     }
 
     #[test]

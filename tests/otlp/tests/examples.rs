@@ -3,9 +3,10 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
 
 use forbear_otlp_tests::Collector;
+use forbear_otlp_tests::server::Killed;
 
 /// An example, which cargo puts beside the folder of the tests.
 fn example(name: &str) -> Command {
@@ -16,23 +17,11 @@ fn example(name: &str) -> Command {
     Command::new(program)
 }
 
-/// A running example; killed with this value.
-struct Running(Child);
-
-impl Running {
-    /// Starts it and gives back what it prints.
-    fn start(command: &mut Command) -> (Self, BufReader<ChildStdout>) {
-        let mut child = command.stdout(Stdio::piped()).spawn().expect("the example starts");
-        let printed = BufReader::new(child.stdout.take().expect("piped"));
-        (Self(child), printed)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// Starts an example and gives back what it prints.
+fn start(command: &mut Command) -> (Killed, BufReader<ChildStdout>) {
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("the example starts");
+    let printed = BufReader::new(child.stdout.take().expect("piped"));
+    (Killed(child), printed)
 }
 
 /// Head and body of an answer.
@@ -47,7 +36,7 @@ fn get(url: &str) -> String {
 
 #[test]
 fn the_axum_service_answers_shows_its_metrics_and_prints_its_spans() {
-    let (running, mut printed) = Running::start(example("axum_service").args(["127.0.0.1:0", "0"]));
+    let (running, mut printed) = start(example("axum_service").args(["127.0.0.1:0", "0"]));
     let mut line = String::new();
     printed.read_line(&mut line).expect("it says where it listens");
     let urls: Vec<_> =

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use forbear_otlp_tests::server::{Server, empty_folder, free_addr};
+use forbear_otlp_tests::server::{Killed, Server, empty_folder, free_addr};
 
 /// The service in a process of its own; it is killed with this value.
 struct Service {
-    child: Child,
+    _process: Killed,
     orders: ChildStdin,
     answers: BufReader<ChildStdout>,
 }
@@ -22,7 +22,7 @@ impl Service {
         command.args(["serve", &addr.port().to_string()]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the service starts");
         let (orders, answers) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
-        Self { child, orders, answers: BufReader::new(answers) }
+        Self { _process: Killed(child), orders, answers: BufReader::new(answers) }
     }
 
     /// Has it make so many calls, and waits until it did.
@@ -31,13 +31,6 @@ impl Service {
         let mut answer = String::new();
         self.answers.read_line(&mut answer).expect("the service answers");
         assert_eq!(answer, "done\n");
-    }
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -52,6 +52,7 @@ fn numbers(layer: &RetryLayer) -> Value {
             StatedWaits::Ignored => json!(0.0),
             StatedWaits::UpTo(cap) => json!(cap.as_secs_f64()),
         },
+        "interactive": layer.interactive,
         "below": layer.below.as_ref().map(|below| numbers(below)),
     })
 }

@@ -46,7 +46,7 @@ fn draw(out: &mut String, layer: &Layer) -> fmt::Result {
     let suggested = RetryLayer::new(suggestion.base, suggestion.attempts).cap(suggestion.cap);
     let best: Vec<_> = moments(deadline).map(|moment| (moment.as_secs_f64() / window.as_secs_f64()).min(1.0)).collect();
     let lines = [
-        (BEST, "the most that any numbers can reach", best),
+        (BEST, "all that any numbers can reach", best),
         (SUGGESTED, "suggested numbers", succeeded(&suggested, window, deadline)),
         (CHECKED, "the numbers checked", succeeded(&layer.layer, window, deadline)),
     ];

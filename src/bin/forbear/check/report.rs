@@ -23,9 +23,22 @@ pub(super) fn of(layer: &Layer) -> String {
     }
     text.push('\n');
     if checked.findings.is_empty() {
-        return text + "nothing is wrong with these numbers\n";
+        return text + &hanging("", &nothing_wrong(layer));
     }
     text + &checked.findings.iter().map(finding).collect::<Vec<_>>().join("\n")
+}
+
+/// That nothing is wrong, and what that does not mean.
+fn nothing_wrong(layer: &Layer) -> String {
+    let (nothing, suggestion) = ("nothing is wrong with these numbers", &layer.checked.suggestion);
+    if suggestion.saves_few() && layer.checked.most_requests > 1 {
+        let most = HumanPercent(suggestion.best_coverage());
+        return format!(
+            "{nothing}, but no numbers save more than {most} of the throttled calls: where a person waits (--interactive), not \
+             to retry is better"
+        );
+    }
+    nothing.to_owned()
 }
 
 /// The layer's numbers on one line.

@@ -33,7 +33,7 @@ pub struct Case {
     /// Whether refusals state a wait.
     pub states_delay: bool,
     /// When calls come.
-    arrivals: ArrivalPattern,
+    pub arrivals: ArrivalPattern,
 }
 
 impl Case {

@@ -74,8 +74,9 @@ impl Plan {
     /// The first field outside its range, by the name it has in the JSON.
     pub(super) fn of(scenario: &Scenario) -> Result<Self, InvalidSetting> {
         let chance = Chance::of(scenario.seed.unwrap_or(1));
-        let warmup = seconds("warmup_s", scenario.warmup_s, 0.0, 0.0..=LONGEST, "0 to 31 days")?;
-        let measured = seconds("measured_s", scenario.measured_s, 3_600.0, 0.001..=LONGEST, "0.001 to 31 days")?;
+        let warmup = seconds("warmup_s", scenario.warmup_s, 0.0, 0.0..=LONGEST, "0 to 2678400 (31 days)")?;
+        let measured =
+            seconds("measured_s", scenario.measured_s, 3_600.0, 0.001..=LONGEST, "0.001 to 2678400 (31 days)")?;
         let measured_from = Moment::since_start(warmup);
         let provider = ProviderPlan::of(&scenario.provider, &mut chance.dice(Purpose::Phase, 0))?;
         short("others", scenario.others.len(), 1_000, "at most 1000")?;

@@ -4,14 +4,14 @@
 //! is refused, who comes one by one is served. A *window* refills at once: who comes one by one leaves most of it unused
 //! and ends a window later. Which of the two it is shows in one throttled answer that tells enough: a bucket has its next
 //! request long before it is whole again, a window is whole when it has its next request. Where answers tell nothing it
-//! shows in what a release found: see [`crate::core::lesson`].
+//! shows in what a release found: see [`crate::core::gate::lesson`].
 
 use std::time::Duration;
 
-use crate::core::lesson::{ENOUGH_TO_TELL, Lesson, Release};
+use crate::core::gate::lesson::{ENOUGH_TO_TELL, Lesson, Release};
 use crate::core::moment::Moment;
 use crate::core::pace::SAME_INSTANT;
-use crate::core::plan::{Plan, SLOWEST_START, WINDOWS_PER_TEST};
+use crate::core::pace::plan::{Plan, SLOWEST_START, WINDOWS_PER_TEST};
 use crate::core::signal::{Dimension, LimitClass, QuotaReading, QuotaWindow, Quotas, Signal, TokenKind};
 
 /// What several processes leave unused together, so that those whose slots meet by chance are not refused for it.

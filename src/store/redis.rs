@@ -2,6 +2,15 @@
 //!
 //! Two connections and three tasks a process, whatever the number of pools: the [courier] carries reports, beside it what may
 //! have been missed is read, the [listener] hears news. Neither is ever waited for by a call.
+//!
+//! | file | job |
+//! |---|---|
+//! | `options` | what the store is told |
+//! | `hub`, `link` | what its tasks and the gates' links share; a pool's way to it |
+//! | `courier`, `outbox`, `listener`, `permit` | telling, what waits to be told, hearing, asking for slots |
+//! | `ask`, `breaker` | one question to the server; when it is not relied on |
+//! | `keys`, `stored`, `server_clock` | names of keys, entries as they are read, the server's time |
+//! | `operator`, `operator_pool` | what an operator asks and orders, of which pools |
 
 mod ask;
 mod breaker;

@@ -48,7 +48,7 @@ mod on;
 #[cfg(feature = "telemetry")]
 mod sites;
 #[cfg(all(test, feature = "telemetry"))]
-#[path = "../../../tests/support/traced.rs"]
+#[path = "../../tests/support/traced.rs"]
 mod traced;
 
 #[cfg(all(feature = "telemetry", feature = "redis"))]

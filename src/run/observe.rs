@@ -1,4 +1,4 @@
-//! The two ways an outcome is observed: by its own type, or by a rule of the call site; and what a call says besides.
+//! How an outcome is observed: by its own type, or by a rule of the call site; and until when, where the call is told.
 
 use std::future::Future;
 
@@ -6,7 +6,6 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use crate::core::observation::Observation;
-use crate::run::fallback::Place;
 use crate::run::outcome::Outcome;
 
 /// How a call observes what its operation returned. Implemented by [`ByOutcome`] and [`ByRule`], and by [`ByInstant`] around
@@ -32,12 +31,6 @@ pub trait Observe<R> {
     /// When the call must have ended, if that is told.
     #[doc(hidden)]
     fn latest(&self) -> Option<Instant> {
-        None
-    }
-
-    /// The call's place among pools it may be served by.
-    #[doc(hidden)]
-    fn place(&self) -> Option<&Place> {
         None
     }
 }
@@ -106,9 +99,5 @@ impl<R, C: Observe<R>> Observe<R> for ByInstant<C> {
     fn latest(&self) -> Option<Instant> {
         let earlier = self.observe.latest();
         Some(earlier.map_or(self.latest, |earlier| earlier.min(self.latest)))
-    }
-
-    fn place(&self) -> Option<&Place> {
-        self.observe.place()
     }
 }

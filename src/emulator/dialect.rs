@@ -53,7 +53,7 @@ impl Dialect {
                 values.wait = told.wait;
                 values.limit = throttle.limit;
                 values.requested = throttle.larger_than_limit;
-                self.show_reset(throttle, &told, &mut values);
+                show_reset(throttle, &told, &mut values);
                 self.refusal(throttle, &told)
             }
             Verdict::Failed(FailureKind::ServerError) => plain::SERVER_ERROR,
@@ -87,16 +87,16 @@ impl Dialect {
         };
         self.find(told.class, told.token_kind).copied().unwrap_or(without_words)
     }
+}
 
-    /// Where only the quota headers tell the wait, the spent quota is shown as spent: a rest too small for this request is
-    /// rounded down to nothing, for readers take the reset of an axis only when nothing is left of it.
-    fn show_reset(&self, throttle: &Throttle, told: &Told, values: &mut Values) {
-        let (Some(reset), Some(axis)) = (told.reset, throttle.axis) else { return };
-        let shown =
-            values.quotas.iter().any(|reading| (reading.dimension, reading.window) == (axis.dimension, axis.window));
-        if let Some(entry) = values.quotas.entry(axis.dimension, axis.window).filter(|_| shown) {
-            (entry.remaining, entry.reset) = (Some(0), Some(reset));
-        }
+/// Where only the quota headers tell the wait, the spent quota is shown as spent: a rest too small for this request is
+/// rounded down to nothing, for readers take the reset of an axis only when nothing is left of it.
+fn show_reset(throttle: &Throttle, told: &Told, values: &mut Values) {
+    let (Some(reset), Some(axis)) = (told.reset, throttle.axis) else { return };
+    let shown =
+        values.quotas.iter().any(|reading| (reading.dimension, reading.window) == (axis.dimension, axis.window));
+    if let Some(entry) = values.quotas.entry(axis.dimension, axis.window).filter(|_| shown) {
+        (entry.remaining, entry.reset) = (Some(0), Some(reset));
     }
 }
 

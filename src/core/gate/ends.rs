@@ -12,14 +12,11 @@
 
 use std::time::Duration;
 
+use crate::core::gate::{LONGEST_DAILY, longest_shut};
 use crate::core::merge::{End, Shut};
 use crate::core::moment::Moment;
 use crate::core::signal::{LimitClass, Signal};
 
-/// A stated end further away than this is cut: a hostile or mistaken "one year" must not outlive an hour unprobed.
-const LONGEST_SHUT: Duration = Duration::from_secs(3_600);
-/// Daily limits may reach over a day and a time zone's change.
-const LONGEST_DAILY: Duration = Duration::from_secs(26 * 3_600);
 /// A spend limit whose end nobody stated is looked at again after this.
 const ASSUMED_SPEND: Duration = Duration::from_secs(3_600);
 /// Guessed ends grow from the floor up to this; one window of the usual per-minute limits.
@@ -48,9 +45,8 @@ impl Guess {
         let class = signal.class;
         let stated = signal.stated.map(|stated| stated.delay.max(self.floor));
         let (wait, end) = match (class, stated) {
-            (LimitClass::Daily, Some(stated)) => (stated.min(LONGEST_DAILY), End::Stated),
+            (_, Some(stated)) => (stated.min(longest_shut(class)), End::Stated),
             (LimitClass::Daily, None) => (LONGEST_DAILY, End::Assumed),
-            (_, Some(stated)) => (stated.min(LONGEST_SHUT), End::Stated),
             (LimitClass::Spend, None) => (ASSUMED_SPEND, End::Assumed),
             (LimitClass::Overload, None) => (self.doubled().min(LONGEST_OVERLOAD_GUESS), End::Guessed),
             (_, None) => {

@@ -3,11 +3,10 @@
 mod config;
 mod environment;
 mod export;
+mod failure;
 mod settings;
 
-use std::error::Error;
 use std::fmt;
-use std::io;
 use std::sync::Arc;
 
 use opentelemetry::global;
@@ -20,12 +19,12 @@ use tracing_subscriber::filter::{EnvFilter, LevelFilter, Targets};
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::registry::{LookupSpan, Registry};
 
-use crate::core::setting::InvalidSetting;
 use crate::event::catalogue::Metric;
 use crate::telemetry::otel::Instruments;
 pub use crate::telemetry::otlp::config::{Config, Protocol};
 use crate::telemetry::otlp::environment::Environment;
 use crate::telemetry::otlp::export::{Queue, Tally, Wire};
+pub use crate::telemetry::otlp::failure::{InstallError, ShutdownError};
 use crate::telemetry::otlp::settings::Settings;
 
 /// Crates below the exporters. Traced, an export would cause the next one for ever.
@@ -209,86 +208,4 @@ pub struct LostTelemetry {
     pub spans: u64,
     /// Pushes of metrics that failed.
     pub metric_pushes: u64,
-}
-
-/// Why [`install`] did nothing.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum InstallError {
-    /// A setting outside its range.
-    Setting(InvalidSetting),
-    /// A variable of the environment cannot be used.
-    Environment {
-        /// The variable.
-        variable: String,
-        /// Its value.
-        value: String,
-        /// What is allowed, in words.
-        allowed: &'static str,
-    },
-    /// An exporter could not be made: mostly an endpoint that is no URL.
-    Exporter(Box<dyn Error + Send + Sync>),
-    /// The process has a `tracing` subscriber already.
-    SubscriberTaken,
-    /// The system gave no thread.
-    Start(io::Error),
-}
-
-impl fmt::Display for InstallError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Setting(setting) => write!(f, "{setting}; nothing was installed"),
-            Self::Environment { variable, value, allowed } => {
-                write!(f, "{variable} is {value:?}; allowed: {allowed}; nothing was installed")
-            }
-            Self::Exporter(_) => {
-                f.write_str("an OTLP exporter could not be made; nothing was installed; check the endpoint")
-            }
-            Self::SubscriberTaken => f.write_str(
-                "a tracing subscriber is installed already; nothing was installed; keep yours, use \
-                 Config::own_subscriber and add Otlp::layer to it",
-            ),
-            Self::Start(_) => {
-                f.write_str("no thread for OTLP could be started; nothing was installed; look at the limits on threads")
-            }
-        }
-    }
-}
-
-impl Error for InstallError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Exporter(source) => Some(&**source),
-            Self::Start(source) => Some(source),
-            Self::Setting(_) | Self::Environment { .. } | Self::SubscriberTaken => None,
-        }
-    }
-}
-
-/// Something could not be delivered before the end.
-#[derive(Debug)]
-pub struct ShutdownError {
-    lost: LostTelemetry,
-    source: Box<dyn Error + Send + Sync>,
-}
-
-impl ShutdownError {
-    /// What was lost from the start to the end: every span that did not reach the collector.
-    #[must_use]
-    pub const fn lost(&self) -> LostTelemetry {
-        self.lost
-    }
-}
-
-impl fmt::Display for ShutdownError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LostTelemetry { spans, .. } = self.lost;
-        write!(f, "the last telemetry could not be delivered in time; {spans} spans are lost; check the collector")
-    }
-}
-
-impl Error for ShutdownError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&*self.source)
-    }
 }

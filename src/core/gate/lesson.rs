@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::core::moment::Moment;
 use crate::core::pace::SAME_INSTANT;
-use crate::core::plan::SPREAD;
+use crate::core::pace::plan::SPREAD;
 
 /// Fewer requests than this say nothing of a window.
 pub(super) const ENOUGH_TO_TELL: u32 = 4;

@@ -26,8 +26,9 @@ use crate::simulate::arrivals::Arrivals;
 use crate::simulate::calendar::Calendar;
 use crate::simulate::chance::Purpose;
 use crate::simulate::plan::{Plan, room_for_calls};
-use crate::simulate::provider::{Provider, Sizes, tenant_dice};
+use crate::simulate::provider::{Provider, tenant_dice};
 use crate::simulate::scenario::GateMode;
+use crate::simulate::sizes::Sizes;
 use crate::simulate::tally::{Outcome, Tally};
 use crate::simulate::timeline::Timeline;
 

@@ -17,6 +17,13 @@
 //! assert_eq!(throttle.wait, Some(Duration::from_secs(60)));
 //! # Ok::<(), forbear::InvalidSetting>(())
 //! ```
+//!
+//! | file | job |
+//! |---|---|
+//! | `settings`, `episode`, `spread` | what a provider allows, what goes wrong beside it, and times that are drawn |
+//! | `meter` | the state: what was taken, and the judgement of a request |
+//! | `quota`, `bucket`, `fixed`, `sliding` | one quota, by the three ways of counting |
+//! | `verdict`, `told` | what becomes of a request, and what a refused one is told |
 
 mod bucket;
 mod episode;
