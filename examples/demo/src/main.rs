@@ -1,18 +1,20 @@
 //! `cargo demo`: `forbear demo` without the verbs beside it. What those need (TLS, a client of Redis, a reader of regular
 //! expressions) takes longer to build than all of this.
 
-#[path = "../../../src/bin/forbear/demo.rs"]
-mod demo;
-#[path = "../../../src/bin/forbear/duration.rs"]
-mod duration;
-#[path = "../../../src/bin/forbear/text.rs"]
-#[allow(dead_code, reason = "the other verbs use the rest")]
-mod text;
+#[path = "../../../src/bin/forbear"]
+mod command {
+    pub(crate) mod demo;
+    pub(crate) mod duration;
+    #[allow(dead_code, reason = "the other verbs use the rest")]
+    pub(crate) mod text;
+}
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Args, Command, FromArgMatches};
+// Where the demo looks for them.
+use command::{demo, duration, text};
 
 fn main() -> ExitCode {
     let command = demo::Demo::augment_args(Command::new("cargo demo")).max_term_width(100);
