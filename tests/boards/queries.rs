@@ -1,13 +1,12 @@
 //! Every query of every panel has an answer on a day on which everything happens, and every state has the verdict it is
 //! named after. What is drawn for pictures stays in `target/tmp/boards/`.
 
-use std::env;
 use std::path::{Path, PathBuf};
 
 use crate::asked::{unanswered_of, verdicts_are_right};
 use crate::by_hand;
 use crate::kept;
-use crate::recorded::record;
+use crate::recorded::{record, whole_days};
 use crate::server::{Server, empty_folder};
 use crate::states::{EVERYTHING, FROM, STATES, State, TO, take_in};
 
@@ -37,7 +36,7 @@ fn every_query_has_an_answer_on_a_day_on_which_everything_happens() {
 /// A verdict looks back an hour; pictures show three, and their command asks for all of them.
 #[test]
 fn every_state_has_the_verdict_it_is_named_after() {
-    let from = if env::var_os("FORBEAR_WHOLE_DAYS").is_some() { FROM + 1_800 } else { TO - 4_500 };
+    let from = if whole_days() { FROM + 1_800 } else { TO - 4_500 };
     for state in &STATES {
         let folder = folder(state);
         state.take_in(&folder);

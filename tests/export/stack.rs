@@ -125,7 +125,7 @@ fn demo() -> (Killed, String) {
     let addr = said.find_map(url).expect("the URL of the metrics").replace("0.0.0.0", "127.0.0.1");
     // It must not stop over a report that nobody reads.
     std::thread::spawn(move || said.for_each(drop));
-    (Killed(child), addr)
+    (Killed::on_drop(child), addr)
 }
 
 #[test]

@@ -54,7 +54,14 @@ pub fn free_addr() -> SocketAddr {
 
 /// A process that is killed with this value.
 #[derive(Debug)]
-pub struct Killed(pub Child);
+pub struct Killed(Child);
+
+impl Killed {
+    /// This process, as long as the value lives.
+    pub const fn on_drop(child: Child) -> Self {
+        Self(child)
+    }
+}
 
 impl Drop for Killed {
     fn drop(&mut self) {

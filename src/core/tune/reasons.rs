@@ -45,7 +45,8 @@ impl Suggestion {
         let reach = &self.reach;
         (self.retries() && self.saves_few()).then(|| {
             format!(
-                "where a person waits, do not retry: a window of {} resets within {} for at most {} of the throttled calls, and                  the others would hear it after {} instead of at once. {:.0} retries are refused for each call that is saved",
+                "where a person waits, do not retry: a window of {} resets within {} for at most {} of the throttled calls, and \
+                 the others would hear it after {} instead of at once. {:.0} retries are refused for each call that is saved",
                 HumanDuration(self.window),
                 HumanDuration(self.deadline),
                 HumanPercent(self.best_coverage()),

@@ -21,7 +21,7 @@ fn example(name: &str) -> Command {
 fn start(command: &mut Command) -> (Killed, BufReader<ChildStdout>) {
     let mut child = command.stdout(Stdio::piped()).spawn().expect("the example starts");
     let printed = BufReader::new(child.stdout.take().expect("piped"));
-    (Killed(child), printed)
+    (Killed::on_drop(child), printed)
 }
 
 /// Head and body of an answer.

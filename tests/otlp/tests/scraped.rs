@@ -22,7 +22,7 @@ impl Service {
         command.args(["serve", &addr.port().to_string()]).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the service starts");
         let (orders, answers) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
-        Self { _process: Killed(child), orders, answers: BufReader::new(answers) }
+        Self { _process: Killed::on_drop(child), orders, answers: BufReader::new(answers) }
     }
 
     /// Has it make so many calls, and waits until it did.
