@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use forbear::InvalidSetting;
 use forbear::core::rule::Table;
-use forbear::core::rule::header::{Axis, Means};
 use forbear::core::signal::QuotaWindow;
 use forbear::provider;
 
@@ -15,21 +14,9 @@ pub(crate) fn table(id: &str) -> Result<Table, String> {
     })
 }
 
-/// The axis a header describes, if it describes one.
-pub(crate) const fn axis(means: Means) -> Option<Axis> {
-    match means {
-        Means::Limit(axis, _)
-        | Means::Remaining(axis, _)
-        | Means::Reset(axis, _)
-        | Means::LaterReset(axis, _)
-        | Means::Spent(axis, _) => Some(axis),
-        _ => None,
-    }
-}
-
 /// The window that retries have to outlive: a minute, where the provider counts in minutes.
 pub(crate) fn window(table: &Table) -> Option<Duration> {
-    let windows = table.headers.iter().filter_map(|header| Some(axis(header.means)?.quota?.1));
+    let windows = table.headers.iter().filter_map(|header| Some(header.axis()?.quota?.1));
     windows.into_iter().find(|window| *window == QuotaWindow::Minute).map(|_| Duration::from_secs(60))
 }
 

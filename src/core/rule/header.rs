@@ -73,7 +73,16 @@ impl Header {
         Self { name, means }
     }
 
-    const fn axis(&self) -> Option<Axis> {
+    /// The axis it describes, if it describes one.
+    ///
+    /// ```
+    /// use forbear::provider;
+    /// let table = provider::openai();
+    /// let mut axes = table.headers.iter().filter_map(|header| header.axis());
+    /// assert!(axes.any(|axis| axis.name == "requests"));
+    /// ```
+    #[must_use]
+    pub const fn axis(&self) -> Option<Axis> {
         match self.means {
             Means::Limit(axis, _)
             | Means::Remaining(axis, _)

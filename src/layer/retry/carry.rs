@@ -105,47 +105,48 @@ impl<A: Answer, K: Kept> Observe<Arrived<A::Given>> for Observed<'_, A, K> {
     }
 }
 
-fn lock<K>(kept: &Mutex<K>) -> MutexGuard<'_, K> {
+pub(super) fn lock<K>(kept: &Mutex<K>) -> MutexGuard<'_, K> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Carries a call out: `send` is asked once per attempt, with the request of that attempt.
 ///
+/// Requests and answers are some hundred bytes each, and a future moves what it is given: so what is kept stays with the
+/// caller, and a request is made where it is sent.
+///
 /// # Errors
 /// No answer came. An answer that is an error is given back as it came, with [`GaveUp`] in its extensions.
-pub(super) async fn carry_out<A, K, S, Fut>(settings: &Settings, kept: K, mut send: S) -> Result<A::Given, GaveUp>
+pub(super) async fn carry_out<A, K, S, Fut>(settings: &Settings, kept: &Mutex<K>, send: &S) -> Result<A::Given, GaveUp>
 where
     A: Answer,
     K: Kept,
-    S: FnMut(K::Sent) -> Fut,
+    S: Fn(K::Sent) -> Fut,
     Fut: Future<Output = Result<A, Failed>>,
 {
-    let chosen = kept.chosen();
+    let chosen = lock(kept).chosen();
     let chosen = chosen.as_deref();
     let pool = chosen.and_then(|chosen| chosen.pool.as_ref()).unwrap_or(&settings.pool);
     let policy = chosen.and_then(|chosen| chosen.policy.as_ref()).unwrap_or(&settings.policy);
     let mut estimate = chosen.and_then(|chosen| chosen.estimate);
     let wants_tokens = pool.wants_tokens();
     if wants_tokens && estimate.is_none() {
-        kept.show_body(&mut |body| estimate = (!body.is_empty()).then(|| pool.estimate(body)));
+        lock(kept).show_body(&mut |body| estimate = (!body.is_empty()).then(|| pool.estimate(body)));
     }
-    let kept = Mutex::new(kept);
     let mut call = pool.call(policy);
     if let Some(estimate) = estimate {
         call = call.tokens(estimate);
     }
-    let observed = Observed::<A, K> { kept: &kept, answer: PhantomData };
-    let ended = call.observing(observed).run(|attempt| {
-        let sent = lock(&kept).next().map(&mut send);
-        async move {
-            // Asked for only where one may be made: what cannot be repeated ends its call.
-            let Some(sent) = sent else { return Arrived { answer: Err(Failed::sent_before()), in_flight: None } };
-            let answer = sent.await.map(A::given);
-            let goes_on = answer
-                .as_ref()
-                .is_ok_and(|given| A::head(given).0 < 400 && (wants_tokens || !A::comes_with_its_head(given)));
-            Arrived { answer, in_flight: goes_on.then(|| attempt.permit()) }
-        }
+    let observed = Observed::<A, K> { kept, answer: PhantomData };
+    let ended = call.observing(observed).run(|attempt| async move {
+        // Asked for only where one may be made: what cannot be repeated ends its call.
+        let Some(request) = lock(kept).next() else {
+            return Arrived { answer: Err(Failed::sent_before()), in_flight: None };
+        };
+        let answer = send(request).await.map(A::given);
+        let goes_on = answer
+            .as_ref()
+            .is_ok_and(|given| A::head(given).0 < 400 && (wants_tokens || !A::comes_with_its_head(given)));
+        Arrived { answer, in_flight: goes_on.then(|| attempt.permit()) }
     });
     let ended = ended.await;
     let (error, last) = match ended {
@@ -158,7 +159,7 @@ where
         Ok(Arrived { answer: Err(_), .. }) => unreachable!("it holds no value"),
         Err(error) => error.apart(),
     };
-    let once = lock(&kept).once().filter(|_| error.is_exhausted() && error.attempts() < policy.attempts);
+    let once = lock(kept).once().filter(|_| error.is_exhausted() && error.attempts() < policy.attempts);
     match last.map(|arrived| arrived.answer) {
         Some(Ok(mut given)) => {
             A::extensions(&mut given).insert(GaveUp::new(error, once, None));

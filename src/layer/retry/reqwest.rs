@@ -1,11 +1,13 @@
 //! The retry layer for chains of `reqwest-middleware`.
 
+use std::sync::{Mutex, PoisonError};
+
 use http::Extensions;
 use reqwest::{Request, Response};
 use reqwest_middleware::{Error, Middleware, Next, Result};
 
 use crate::core::policy::Policy;
-use crate::layer::retry::carry::{Failed, Settings, carry_out};
+use crate::layer::retry::carry::{Failed, Settings, carry_out, lock};
 use crate::layer::retry::gave_up::Once;
 use crate::layer::retry::replay::{Chosen, Kept, KeptByReqwest, Replay};
 use crate::run::Pool;
@@ -57,22 +59,23 @@ impl ReqwestRetry {
 impl Middleware for ReqwestRetry {
     async fn handle(&self, request: Request, extensions: &mut Extensions, next: Next<'_>) -> Result<Response> {
         let kept = Chain { kept: request.keep(self.settings.max_body_bytes), chosen: Chosen::of(extensions) };
+        let kept = Mutex::new(kept);
         // Each attempt has its own; those of the last are given back. What a middleware below wrote is the caller's to see.
-        let written = std::sync::Mutex::new(None);
+        let written = Mutex::new(None);
         let before = &*extensions;
         let send = |request| {
             let (next, written, mut extensions) = (next.clone(), &written, before.clone());
             async move {
                 let answer = next.run(request, &mut extensions).await;
-                *written.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(extensions);
+                *lock(written) = Some(extensions);
                 answer.map_err(|error| match error {
                     Error::Reqwest(error) => Failed::of(error.into()),
                     Error::Middleware(error) => Failed::on_the_way(error.into()),
                 })
             }
         };
-        let ended = carry_out::<Response, _, _, _>(&self.settings, kept, send).await;
-        if let Some(written) = written.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        let ended = carry_out::<Response, _, _, _>(&self.settings, &kept, &send).await;
+        if let Some(written) = written.into_inner().unwrap_or_else(PoisonError::into_inner) {
             *extensions = written;
         }
         ended.map_err(Error::middleware)

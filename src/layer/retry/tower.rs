@@ -2,7 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
 use tower_layer::Layer;
@@ -10,7 +10,7 @@ use tower_service::Service;
 
 use crate::core::policy::Policy;
 use crate::layer::retry::answer::Answer;
-use crate::layer::retry::carry::{Failed, Settings, carry_out};
+use crate::layer::retry::carry::{Failed, Settings, carry_out, lock};
 use crate::layer::retry::gave_up::BoxError;
 use crate::layer::retry::replay::Replay;
 use crate::run::Pool;
@@ -124,14 +124,14 @@ where
         let clone = self.service.clone();
         let ready = std::mem::replace(&mut self.service, clone);
         let settings = Arc::clone(&self.settings);
-        let kept = request.keep(settings.max_body_bytes);
+        let kept = Mutex::new(request.keep(settings.max_body_bytes));
         Box::pin(async move {
-            let mut clients = Clients::new(ready, &settings.pool);
+            let clients = Mutex::new(Clients::new(ready, &settings.pool));
             let send = |request| {
-                let sending = clients.send(request);
+                let sending = lock(&clients).send(request);
                 async move { sending.carried_out().await.map_err(|error| Failed::of(error.into())) }
             };
-            carry_out::<S::Response, _, _, _>(&settings, kept, send).await.map_err(Into::into)
+            carry_out::<S::Response, _, _, _>(&settings, &kept, &send).await.map_err(Into::into)
         })
     }
 }

@@ -79,7 +79,7 @@ impl Hub {
         let error = match answer {
             Some(Ok(answer)) => {
                 self.tell(now, &Event::StoreAsked { operation, outcome: StoreOutcome::Ok, took: asked_at.until(now) });
-                self.answered(writes, now);
+                self.answered(writes, asked_at, now);
                 return Ok(answer);
             }
             Some(Err(error)) => Some(error),
@@ -88,7 +88,7 @@ impl Hub {
         let outcome = error.as_ref().map_or(StoreOutcome::Slow, judged);
         self.tell(now, &Event::StoreAsked { operation, outcome, took: asked_at.until(now) });
         if error.as_ref().is_some_and(is_foreign) {
-            self.answered(false, now);
+            self.answered(false, asked_at, now);
             return Err(Unanswered::Entry);
         }
         let reason = match outcome {
@@ -100,9 +100,9 @@ impl Hub {
         Err(Unanswered::Store)
     }
 
-    /// Notes that the store answered.
-    fn answered(&self, wrote: bool, now: Moment) {
-        let transition = self.state().breaker.answered(wrote, now);
+    /// Notes that the store answered what it was asked at `asked_at`.
+    fn answered(&self, wrote: bool, asked_at: Moment, now: Moment) {
+        let transition = self.state().breaker.answered(wrote, asked_at, now);
         self.tell_transition(transition, "", now);
     }
 

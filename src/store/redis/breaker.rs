@@ -92,11 +92,13 @@ impl Breaker {
         }
     }
 
-    /// It answered. One that refused has to take something it is told (`wrote`): a server without memory, or one that may
-    /// not write, answers whoever reads.
-    pub(super) fn answered(&mut self, wrote: bool, now: Moment) -> Option<Transition> {
+    /// It answered what it was asked at `asked_at`. One that refused has to take something it is told (`wrote`): a server
+    /// without memory, or one that may not write, answers whoever reads. And it has to be told after it refused: what was on
+    /// its way then says nothing of now.
+    pub(super) fn answered(&mut self, wrote: bool, asked_at: Moment, now: Moment) -> Option<Transition> {
         self.met = true;
-        let open = self.open.take_if(|open| wrote || open.reason != DegradedReason::Rejected)?;
+        let heals = |open: &mut Open| open.reason != DegradedReason::Rejected || (wrote && asked_at >= open.since);
+        let open = self.open.take_if(heals)?;
         self.slow = [None; SLOW_ALLOWED];
         self.settles_at = now.after(FOUND_WITHIN);
         Some(Transition::Recovered(open.since.until(now)))
@@ -149,7 +151,7 @@ mod tests {
 
     fn met() -> Breaker {
         let mut breaker = Breaker::default();
-        assert_eq!(breaker.answered(true, at(0)), None);
+        assert_eq!(breaker.answered(true, at(0), at(0)), None);
         breaker
     }
 
@@ -165,8 +167,8 @@ mod tests {
             assert_eq!(breaker.failed(DegradedReason::Down, false, at(second), dice), None);
         }
         assert!(!breaker.is_up());
-        assert_eq!(breaker.answered(true, at(40)), Some(Transition::Recovered(Duration::from_secs(30))));
-        assert_eq!(breaker.answered(true, at(41)), None);
+        assert_eq!(breaker.answered(true, at(40), at(40)), Some(Transition::Recovered(Duration::from_secs(30))));
+        assert_eq!(breaker.answered(true, at(41), at(41)), None);
         assert!(breaker.is_up() && !breaker.is_settled(at(42)) && breaker.is_settled(at(43)));
         breaker.begins_with_others(at(42));
         assert!(!breaker.is_settled(at(41)) && breaker.is_settled(at(42)), "another found it a second before");
@@ -181,8 +183,11 @@ mod tests {
         breaker.failed(DegradedReason::Down, false, at(0), dice).expect("an outage");
         assert_eq!(breaker.failed(DegradedReason::Rejected, false, at(1), dice), Some(Transition::Refuses));
         assert_eq!(breaker.failed(DegradedReason::Rejected, false, at(40), dice), None, "once");
-        assert_eq!(breaker.answered(false, at(70)), None, "to read was never refused");
-        assert_eq!(breaker.answered(true, at(71)), Some(Transition::Recovered(Duration::from_secs(71))));
+        assert_eq!(breaker.answered(false, at(70), at(70)), None, "to read was never refused");
+        assert_eq!(breaker.answered(true, at(71), at(71)), Some(Transition::Recovered(Duration::from_secs(71))));
+        let mut breaker = met();
+        breaker.failed(DegradedReason::Rejected, false, at(10), dice).expect("an outage");
+        assert_eq!(breaker.answered(true, at(9), at(11)), None, "it was told before it refused");
         let mut breaker = met();
         breaker.failed(DegradedReason::Rejected, true, at(0), dice).expect("an outage");
         assert!(at(0).until(breaker.may_ask(at(0)).expect_err("not now")) <= Duration::from_secs(1));

@@ -7,7 +7,6 @@ use forbear::core::rule::header::{Axis, Means};
 use forbear::core::signal::{LimitClass, Part, QuotaWindow};
 use serde_json::{Value, json};
 
-use crate::known::axis;
 use crate::text::hanging;
 
 /// What changes. Every word comes out of the two tables.
@@ -26,7 +25,7 @@ impl<'t> Moving<'t> {
         let mut quotas: BTreeMap<String, [Vec<&'static str>; 2]> = BTreeMap::new();
         for (side, table) in [from, to].into_iter().enumerate() {
             for header in table.headers.iter() {
-                if let Some(axis) = axis(header.means) {
+                if let Some(axis) = header.axis() {
                     quotas.entry(counted(axis)).or_default()[side].push(header.name);
                 }
             }
@@ -98,7 +97,7 @@ fn classes(table: &Table) -> Vec<LimitClass> {
 
 /// What is counted per day: what headers tell of, and what answers do.
 fn per_day(table: &Table) -> String {
-    let in_headers = table.headers.iter().filter_map(|header| axis(header.means));
+    let in_headers = table.headers.iter().filter_map(|header| header.axis());
     let in_headers = in_headers.filter(|axis| axis.class == LimitClass::Daily).map(counted);
     let in_answers = table.answers.iter().filter(|answer| answer.class == LimitClass::Daily).map(|answer| {
         let counted = answer.token_kind.map_or("requests", |_| "tokens");
