@@ -62,12 +62,6 @@ fn a_bad_line_is_told_by_its_number_and_the_others_are_read() {
 }
 
 #[test]
-fn dashes_after_cargos_alias_lead_to_the_help_of_the_demo() {
-    let (out, told, status) = typed("demo -- --help", "");
-    assert!(out.contains("Usage: forbear demo") && status == Some(0), "{told}");
-}
-
-#[test]
 fn a_duration_of_two_units_is_read_as_it_is_meant() {
     let (out, told, _) = typed("suggest --window 1m30s --deadline 3m", "");
     assert!(out.starts_with("window 90 s, deadline 3 min, "), "{out}{told}");

@@ -128,16 +128,15 @@ fn finds(source: &str, filter: &str) -> bool {
     files.iter().any(|file| names(&fs::read_to_string(file).expect("source")))
 }
 
-/// `cargo demo` is an alias.
+/// `cargo demo` is an alias; what it runs takes the options of `forbear demo`.
 fn demo(options: &[String]) -> Result<(), String> {
     let aliases = fs::read_to_string(root().join(".cargo/config.toml")).expect("a file");
     let alias = aliases.lines().find_map(|line| line.strip_prefix("demo = \"")).ok_or("there is no alias demo")?;
     let alias: Vec<String> = alias.trim_end_matches('"').split(' ').map(str::to_owned).collect();
-    if !alias.ends_with(&["--".to_owned(), "demo".to_owned()]) {
-        return Err(format!("it is an alias of {alias:?}"));
-    }
-    let words: Vec<String> = [&["cargo".to_owned()], &alias[..alias.len() - 2]].concat();
-    look_up(&words)?;
+    let Some(("--", words)) = alias.split_last().map(|(last, words)| (last.as_str(), words)) else {
+        return Err(format!("options would be cargo's: it is an alias of {alias:?}"));
+    };
+    look_up(&[&["cargo".to_owned()], words].concat())?;
     crate::inline::known_to_forbear(&[&["forbear".to_owned(), "demo".to_owned()], options].concat())
 }
 

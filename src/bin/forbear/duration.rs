@@ -9,7 +9,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     duration.ok_or_else(|| "a duration, as in 500ms, 1.5s, 2m, 1h30m, 1d, or a number of seconds".to_owned())
 }
 
-/// The units in seconds; none begins with one that stands before it.
+/// The units in seconds; none ends or begins with one that stands before it.
 const UNITS: [(&str, f64); 6] =
     [("ms", 0.001), ("s", 1.0), ("min", 60.0), ("m", 60.0), ("h", 3_600.0), ("d", 86_400.0)];
 
