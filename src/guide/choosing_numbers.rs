@@ -45,7 +45,7 @@
 //! The wait before attempt n+1 is uniform in (0, min(cap, base·factorⁿ⁻¹)]. Three rules of thumb, and what they come from:
 //!
 //! * **Base: a tenth of the window.** With less, most attempts meet a window that has not turned; with more, the call
-//!   oversleeps the reset. At a tenth of 60 s about 5.4 requests of a throttled call are refused on
+//!   oversleeps the reset. At a tenth of 60 s about 6.1 requests of a throttled call are refused on
 //!   average, the first included.
 //! * **Cap: a tenth of the deadline**, or a twentieth of window and deadline together where the deadline is the shorter. A
 //!   wait that ends after the deadline misses what the window gives back until then; a cap of this length loses one success

@@ -78,6 +78,12 @@ impl Suggestion {
             (true, _) if deadline / 4 < window * 2 => "a quarter of the deadline",
             (true, _) => "two windows",
             (false, _) if deadline / 10 >= window => "the window",
+            (false, _) if deadline > window && deadline - window < deadline / 20 => {
+                "a twentieth of the deadline: it hardly outlasts the window, and longer waits would jump over the rest"
+            }
+            (false, _) if deadline > window && deadline - window < deadline / 10 => {
+                "what the deadline outlasts the window by: longer waits would jump over that"
+            }
             (false, _) if deadline >= window => {
                 "a tenth of the deadline: longer waits would miss more resets, shorter ones waste requests"
             }

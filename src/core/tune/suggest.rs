@@ -100,7 +100,7 @@ impl ForWindow {
 /// |---|---|
 /// | base | a tenth of the window, but the cap at most; where waits are stated an eighth of the deadline, but the window at most |
 /// | factor | 2 |
-/// | cap | a twentieth of window and deadline together, but a tenth of the deadline where that is longer than the window; the window or the deadline at most. Where waits are stated a quarter of the deadline, from the base to two windows. With very long deadlines a fortieth of them, up to ten windows |
+/// | cap | a twentieth of window and deadline together, but a tenth of the deadline where that is longer than the window; the window or the deadline at most. Of a deadline that outlasts the window by less than that, what it outlasts it by, but half of it at least. Where waits are stated a quarter of the deadline, from the base to two windows. With very long deadlines a fortieth of them, up to ten windows |
 /// | attempts | as many as it takes for the waits of full jitter (without a cap base·(2ⁿ−1)/2 after n of them) to add up to one and a half deadlines on average, so that the deadline ends a call and not the count, even where the dice fall short; at most 100 |
 /// | retry at all | not where no wait is stated and the deadline is a sixtieth of the window or less, or a quarter where a person waits ([`ForWindow::interactive`]) |
 /// | header cap | 5 min, or the window if that is longer |
@@ -115,6 +115,10 @@ impl ForWindow {
 /// for which that is one success in sixty**: (window + deadline) / 20. It is the fewest requests that lose next to nothing. Of
 /// a deadline longer than the window the deadline takes the window's place, since at a crowded limit a call may have to
 /// wait for several windows.
+///
+/// A crowd that comes at once is throttled when its window has just begun, and what the deadline has left after a whole
+/// window is all it gets. No wait jumps over that rest if the cap is no longer than it; below half of the cap the requests
+/// would cost more than the few who have so little left are worth.
 ///
 /// By the same account a deadline of a sixtieth of the window makes all retries together worth one success in sixty: no
 /// retry is suggested there.
@@ -161,6 +165,11 @@ impl Suggestion {
             (window.min(deadline / 8), (deadline / 4).min(window * 2))
         } else {
             let cap = ((deadline + deadline.max(window)) / 20).min(window).min(deadline);
+            let cap = match deadline.saturating_sub(window) {
+                Duration::ZERO => cap,
+                // A longer wait could begin before the end of a whole window and end after the deadline.
+                rest => cap.min(rest.max(cap / 2)),
+            };
             (cap.min(window / 10), cap)
         };
         let base = rounded(base).clamp(Duration::from_millis(1), HOUR);
@@ -269,6 +278,11 @@ mod tests {
         // A twentieth of window and deadline together, a tenth of longer deadlines, within window and deadline.
         assert_eq!([2, 20, 60, 120, 900].map(cap), [2, 4, 6, 12, 60].map(|seconds| seconds * SECOND));
         assert_eq!(suggested(MINUTE, 20 * SECOND, false).base, 4 * SECOND, "no longer than the cap");
+        // 65 and 62 s leave 5 and 2 s after a whole window.
+        assert_eq!([67, 65, 62].map(cap), [6_700, 5_000, 3_100].map(Duration::from_millis));
+        assert!(suggested(MINUTE, 65 * SECOND, false).reach.coverage_at_start > 0.98);
+        let why = |deadline| suggested(MINUTE, deadline * SECOND, false).reasons()[2].why.clone();
+        assert!(why(67).starts_with("a tenth") && why(65).starts_with("what") && why(62).starts_with("a twentieth"));
         let loses = |suggestion: &Suggestion| {
             let (saved, best) = (suggestion.reach.coverage, suggestion.best_coverage());
             // Half of the calls are throttled.

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! The arguments are a part (`steady`, `bursts`, `predictions`, or `all`), CASES, SEED and FROM. Without them all three parts,
-//! 200 cases each: some ten minutes on two cores. FROM leaves the first cases out, so that a run can be made in parts.
+//! 200 cases each: some ten minutes on two cores. FROM leaves the first cases out, so that a run can be made in parts, or
+//! of one case: `bursts 36 2027 35` is case 35 of the seed 2027.
 
 use std::io::{IsTerminal, stderr};
 use std::ops::Range;
@@ -109,6 +110,9 @@ fn successes(name: &str, shape: Shape, cases: Range<u64>, seed: u64) -> Result<b
         ("deadline of a quarter of the window or less", Sorted::of(few().map(suggested::Compared::ratio))),
         ("the same where a person waits: no retry", Sorted::of(few().map(suggested::Compared::ratio_of_person))),
     ] {
+        if few().next().is_none() {
+            continue;
+        }
         println!(
             "  {what:<43} {:>4} cases, median {:.4}, least {:.4}, {:.1} % reach {TARGET}",
             few().count(),
