@@ -32,6 +32,7 @@ impl<T> Slots<T> {
     }
 
     /// What stands at the place of `series`, if anything does.
+    #[cfg(feature = "telemetry")]
     #[inline]
     pub(crate) fn get(&self, series: SeriesId) -> Option<&T> {
         let index = series.index();
