@@ -66,7 +66,7 @@ pub(crate) use here::request_sent;
 pub use in_flight::InFlight;
 pub use incoming::IncomingRetry;
 pub use observe::{ByInstant, ByOutcome, ByRule, Observe};
-#[cfg(any(feature = "tower", feature = "reqwest-middleware"))]
+#[cfg(feature = "reqwest-middleware")]
 pub(crate) use outcome::read_chain;
 pub use outcome::{Failure, Outcome, PeekBody, Settle};
 pub use peek::{Peek, peek};

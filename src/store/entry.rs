@@ -22,8 +22,7 @@
 
 use std::time::Duration;
 
-use crate::core::gate::STRIKES_FADE_AFTER;
-use crate::core::gate::{PROBE_EVERY, PROBE_GOOD_AFTER};
+use crate::core::gate::{PROBE_EVERY, PROBE_GOOD_AFTER, STRIKES_FADE_AFTER};
 use crate::core::merge::{End, Shut, merge};
 use crate::core::moment::Moment;
 use crate::core::signal::LimitClass;

@@ -11,7 +11,7 @@ use crate::core::policy::Policy;
 use crate::layer::retry::answer::Answer;
 use crate::layer::retry::gave_up::{BoxError, GaveUp};
 use crate::layer::retry::replay::Kept;
-use crate::run::{InFlight, Observe, Pool, Settle, read_chain};
+use crate::run::{Failure, InFlight, Observe, Pool, Settle};
 
 /// Bytes of a request's body that are kept for another attempt, unless said otherwise.
 const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
@@ -46,14 +46,14 @@ pub(super) struct Failed {
 impl Failed {
     /// A failure of a service nobody knows more of: what its error and the errors it came from say.
     pub(super) fn of(error: BoxError) -> Self {
-        let failure = Some(read_chain(&*error).unwrap_or(TransportFailure::Broken));
+        let failure = Some(error.failure());
         Self { error, failure }
     }
 
     /// The same where an error that names no transport was made on the way to it.
     #[cfg(feature = "reqwest-middleware")]
     pub(super) fn on_the_way(error: BoxError) -> Self {
-        let failure = read_chain(&*error);
+        let failure = crate::run::read_chain(&*error);
         Self { error, failure }
     }
 }

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use redis::ScriptInvocation;
 
-use crate::core::gate::LONGEST_DAILY;
-use crate::core::gate::{PROBE_EVERY, PROBE_GOOD_AFTER};
+use crate::core::gate::{LONGEST_DAILY, PROBE_EVERY, PROBE_GOOD_AFTER};
 use crate::event::words::StoreOperation;
 use crate::store::news::KEPT_AFTER_END;
 use crate::store::order::SLOWEST;
